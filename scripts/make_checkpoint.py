@@ -180,9 +180,9 @@ def write_extra(directory, weights):
     e5m2, e5m2_scale = to_fp8(matrix, E5M2, 0x7F)
     tensors = [
         ("bf16_in_f32", "F32", (256, 384), (to_bf16(matrix).astype(np.uint32) << 16).tobytes()),
-        ("e4m3", "F8_E4M3", (256, 384), round_e4m3.tobytes()),
+        ("e4m3", "F8_E4M3", (256, 384), e4m3.tobytes()),
         ("e4m3_scale", "F32", (256, 1), e4m3_scale.tobytes()),
-        ("e5m2", "F8_E5M2", (256, 384), round_e5m2.tobytes()),
+        ("e5m2", "F8_E5M2", (256, 384), e5m2.tobytes()),
         ("e5m2_scale", "F32", (256, 1), e5m2_scale.tobytes()),
         ("f16", "F16", (256, 384), matrix.astype(np.float16).tobytes()),
         ("i8", "I8", (256, 384), np.rint(scaled * 127).astype(np.int8).tobytes()),
