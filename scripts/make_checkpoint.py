@@ -17,7 +17,7 @@ usage: make_checkpoint.py [--size tiny|small] [--seed N] [--links] OUT
 SHA-256, snapshots/main/ holds relative symbolic links; the rest stands beside the links.
 
 Weights are Gaussian with log-normal scales per tensor, row and column and a few outlier
-columns. The same arguments give the same bytes with the same numpy. Sizes: tiny about 5 MB,
+columns. The same arguments give the same bytes with the same numpy. Sizes: tiny about 8 MB,
 small about 0.3 GB. OUT must not exist.
 """
 import argparse
