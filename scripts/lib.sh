@@ -76,11 +76,7 @@ setup_build() {
     local dir=$1
     shift
     if ! [ -f "$dir/build.ninja" ]; then
-        meson setup "$dir" "$top" "$@" </dev/null >"$dir.setup.log" 2>&1 || {
-            cat "$dir.setup.log" >&2
-            die "meson setup $dir failed"
-        }
-        mv "$dir.setup.log" "$dir/meson-logs/"
+        meson setup "$dir" "$top" "$@" </dev/null >&2 || die "meson setup $dir failed"
     fi
     ninja -C "$dir" </dev/null >"$dir/meson-logs/ninja.log" 2>&1 || {
         tail -n 60 "$dir/meson-logs/ninja.log" >&2
@@ -93,4 +89,51 @@ setup() {
     setup_packages "${packages_build[@]}"
     setup_python
     setup_build "$build"
+}
+
+# setup_aarch64: a cross compiler, qemu-user, and in $cache/aarch64 the static libraries
+# that the codec and its tests link, taken from the distribution's own arm64 packages. They
+# are unpacked, not installed: the host's list of architectures stays as it is.
+setup_aarch64() {
+    local root=$cache/aarch64 work keyring source
+    setup_packages gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
+    [ -d "$root" ] && return
+    # shellcheck source=/dev/null
+    . /etc/os-release
+    case $ID in
+        debian) source="http://deb.debian.org/debian $VERSION_CODENAME main" ;;
+        ubuntu) source="http://ports.ubuntu.com/ubuntu-ports $VERSION_CODENAME main universe" ;;
+        *) die "no arm64 packages known for $ID: use Debian or Ubuntu" ;;
+    esac
+    keyring=/usr/share/keyrings/$ID-archive-keyring.gpg
+    say "fetching arm64 libraries into $root"
+    mkdir -p "$cache"
+    work=$(mktemp -d "$cache/.aarch64-XXXXXX")
+    mkdir -p "$work"/{lists/partial,archives/partial,packages,root}
+    : >"$work/status"
+    printf 'deb [signed-by=%s] %s\n' "$keyring" "$source" >"$work/sources.list"
+    cat >"$work/apt.conf" <<CONF
+APT::Architecture "arm64";
+APT::Architectures { "arm64"; };
+Dir::Etc::sourcelist "$work/sources.list";
+Dir::Etc::sourceparts "/dev/null";
+Dir::State::lists "$work/lists";
+Dir::State::status "$work/status";
+Dir::Cache "$work";
+APT::Sandbox::User "";
+CONF
+    if ! (cd "$work/packages" && export APT_CONFIG=$work/apt.conf && apt-get -qq update &&
+        apt-get -qq download libzstd-dev libxxhash-dev libssl-dev check libsubunit-dev) >&2; then
+        rm -rf "$work"
+        die "can't download arm64 libraries: network needed, once"
+    fi
+    local package
+    for package in "$work"/packages/*.deb; do
+        dpkg-deb -x "$package" "$work/root"
+    done
+    # Only the static libraries: the shared ones' links lead to packages not fetched.
+    find "$work/root" -name '*.so' -delete
+    printf "[constants]\nroot = '%s'\n" "$root" >"$work/root/root.ini"
+    mv "$work/root" "$root"
+    rm -rf "$work"
 }
