@@ -28,7 +28,14 @@ static const char *const texts[FAULT_COUNT_] = {
     [FAULT_FRAME_HEADER] = "frame header",
     [FAULT_FRAME_RAW_SIZE] = "inflated size of a frame",
     [FAULT_FRAME_TRANSFORM] = "frame transform",
-    [FAULT_FRAME_PLANE] = "frame plane",
+    [FAULT_FRAME_PHASE] = "frame phase",
+    [FAULT_FRAME_CODER] = "coder of a plane",
+    [FAULT_FRAME_PLANE] = "size of a plane",
+    [FAULT_FRAME_ZSTD] = "zstd plane",
+    [FAULT_RANS_HEADER] = "rans plane: header",
+    [FAULT_RANS_TABLE] = "rans plane: frequency table",
+    [FAULT_RANS_STREAM] = "rans plane: stream overrun",
+    [FAULT_RANS_END] = "rans plane: end check",
 };
 
 const char *fault_text(enum fault_check check)

@@ -49,4 +49,7 @@ __attribute__((warn_unused_result)) int frame_encode(struct frame_encoder *encod
                                                      size_t packed_room, size_t *ret_packed_size,
                                                      struct frame_summary *ret_summary);
 
+/* A static string for struct frame_summary, e.g. "bf16"; never NULL. */
+const char *frame_transform_name(uint8_t id);
+
 #endif

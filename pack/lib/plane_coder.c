@@ -1,0 +1,23 @@
+/* plane_coder.c - the registry of plane_coder.h. */
+#include "plane_coder.h"
+
+#include "format.h"
+
+static const struct plane_coder coders[] = {
+    { .name = "raw", .id = PLANE_CODER_RAW, .decode = plane_raw_decode },
+    { .name = "constant", .id = PLANE_CODER_CONSTANT, .decode = plane_constant_decode },
+    {
+        .name = "zstd",
+        .id = PLANE_CODER_ZSTD,
+        .features = TRUNK_FEATURE_ZSTD,
+        .decode = plane_zstd_decode,
+    },
+};
+
+const struct plane_coder *plane_coder_get(uint8_t id)
+{
+    for (size_t i = 0; i < sizeof coders / sizeof coders[0]; i++)
+        if (coders[i].id == id)
+            return &coders[i];
+    return NULL;
+}

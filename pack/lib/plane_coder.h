@@ -1,0 +1,44 @@
+/* plane_coder.h - one plane of a frame, to and from its coded bytes: the registry.
+ *
+ * A coder knows nothing of transforms. A new one is a file or two (encoder and decoder),
+ * one declaration here, one row in plane_coder.c and one section in FORMAT.md. Decoders
+ * trust nothing. A context belongs to one thread at a time.
+ */
+#ifndef TRUNK_PLANE_CODER_H
+#define TRUNK_PLANE_CODER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fault.h"
+#include "frame_format.h"
+
+/* What decoders need beside their input. Owned by the frame decoder. */
+struct plane_decode_context {
+    struct plane_zstd_decoder *zstd;
+};
+
+struct plane_coder {
+    const char *name;
+    uint64_t features; /* TRUNK_FEATURE_ bits that a reader needs */
+    uint8_t id;
+    /* Decode exactly plane_size bytes (at least 1) into plane and write no more. Bytes
+     * behind packed + packed_size are readable as FRAME_DECODE_SLACK says. Returns 0 or
+     * -EBADMSG; a fault's offset counts from packed. */
+    int (*decode)(struct plane_decode_context *context, const uint8_t *packed, size_t packed_size,
+                  uint8_t *plane, size_t plane_size, struct fault *ret_fault);
+};
+
+const struct plane_coder *plane_coder_get(uint8_t id); /* NULL if unknown */
+
+int plane_raw_decode(struct plane_decode_context *context, const uint8_t *packed,
+                     size_t packed_size, uint8_t *plane, size_t plane_size,
+                     struct fault *ret_fault);
+int plane_constant_decode(struct plane_decode_context *context, const uint8_t *packed,
+                          size_t packed_size, uint8_t *plane, size_t plane_size,
+                          struct fault *ret_fault);
+int plane_zstd_decode(struct plane_decode_context *context, const uint8_t *packed,
+                      size_t packed_size, uint8_t *plane, size_t plane_size,
+                      struct fault *ret_fault);
+
+#endif

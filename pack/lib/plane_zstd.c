@@ -1,0 +1,94 @@
+/* plane_zstd.c - see plane_zstd.h. */
+#include "plane_zstd.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <zstd.h>
+#include <zstd_errors.h>
+
+#include "plane_coder.h"
+
+/* Measured for libzstd 1.5: what a decoding context allocates, for a memory budget. */
+enum { DECODER_MEMORY = 160 << 10 };
+
+struct plane_zstd_decoder {
+    ZSTD_DCtx *context;
+};
+
+struct plane_zstd_encoder {
+    ZSTD_CCtx *context;
+};
+
+int plane_zstd_decoder_new(struct plane_zstd_decoder **ret)
+{
+    struct plane_zstd_decoder *decoder = malloc(sizeof *decoder);
+    if (!decoder)
+        return -ENOMEM;
+    decoder->context = ZSTD_createDCtx();
+    if (!decoder->context) {
+        free(decoder);
+        return -ENOMEM;
+    }
+    *ret = decoder;
+    return 0;
+}
+
+void plane_zstd_decoder_free(struct plane_zstd_decoder *decoder)
+{
+    if (!decoder)
+        return;
+    ZSTD_freeDCtx(decoder->context);
+    free(decoder);
+}
+
+size_t plane_zstd_decoder_memory(void)
+{
+    return DECODER_MEMORY;
+}
+
+int plane_zstd_decode(struct plane_decode_context *context, const uint8_t *packed,
+                      size_t packed_size, uint8_t *plane, size_t plane_size,
+                      struct fault *ret_fault)
+{
+    /* Exactly one frame: ZSTD_decompressDCtx alone would also take several, and skippable ones. */
+    if (ZSTD_getFrameContentSize(packed, packed_size) != plane_size ||
+        ZSTD_findFrameCompressedSize(packed, packed_size) != packed_size)
+        return fault_set(ret_fault, FAULT_FRAME_ZSTD, 0, -EBADMSG);
+
+    size_t n = ZSTD_decompressDCtx(context->zstd->context, plane, plane_size, packed, packed_size);
+    if (ZSTD_isError(n) || n != plane_size)
+        return fault_set(ret_fault, FAULT_FRAME_ZSTD, 0, -EBADMSG);
+    return 0;
+}
+
+int plane_zstd_encoder_new(struct plane_zstd_encoder **ret)
+{
+    struct plane_zstd_encoder *encoder = malloc(sizeof *encoder);
+    if (!encoder)
+        return -ENOMEM;
+    encoder->context = ZSTD_createCCtx();
+    if (!encoder->context) {
+        free(encoder);
+        return -ENOMEM;
+    }
+    *ret = encoder;
+    return 0;
+}
+
+void plane_zstd_encoder_free(struct plane_zstd_encoder *encoder)
+{
+    if (!encoder)
+        return;
+    ZSTD_freeCCtx(encoder->context);
+    free(encoder);
+}
+
+int plane_zstd_encode(struct plane_zstd_encoder *encoder, int level, const uint8_t *plane,
+                      size_t plane_size, uint8_t *packed, size_t room, size_t *ret_packed_size)
+{
+    size_t n = ZSTD_compressCCtx(encoder->context, packed, room, plane, plane_size, level);
+    if (ZSTD_isError(n))
+        return ZSTD_getErrorCode(n) == ZSTD_error_memory_allocation ? -ENOMEM : -ENOSPC;
+    *ret_packed_size = n;
+    return 0;
+}
