@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # lib.sh - what scripts/demo, scripts/test and the benchmarks share: messages, the
 # set-up of a fresh Debian 12 or Ubuntu 24.04, and the build. Sourced by bash.
 #
