@@ -97,8 +97,8 @@ static bool is_constant(const uint8_t *bytes, size_t size)
 }
 
 /* Append one plane to out by the coder that suits it. Returns 0, -ENOSPC, -ENOMEM. */
-static int encode_plane(struct frame_encoder *encoder, const uint8_t *plane, size_t plane_size,
-                        struct payload *out, uint8_t *entry)
+static int encode_plane(struct frame_encoder *encoder, bool weights, const uint8_t *plane,
+                        size_t plane_size, struct payload *out, uint8_t *entry)
 {
     uint8_t *to = out->bytes + out->size;
     size_t room = out->room - out->size;
@@ -111,8 +111,8 @@ static int encode_plane(struct frame_encoder *encoder, const uint8_t *plane, siz
         *to = plane[0];
         size = 1;
     } else {
-        int r = plane_zstd_encode(encoder->zstd, encoder->options.zstd_level, plane, plane_size,
-                                  to, worth < room ? worth : room, &size);
+        int r = plane_zstd_encode(encoder->zstd, encoder->options.zstd_level, weights, plane,
+                                  plane_size, to, worth < room ? worth : room, &size);
         if (r == -ENOMEM)
             return r;
         if (r < 0) {
@@ -159,8 +159,8 @@ static int encode_by(struct frame_encoder *encoder, const struct transform *tran
         transform->split(raw + phase, count, planes);
     for (unsigned k = 0; k < transform->plane_count; k++, entry += PLANE_ENTRY_SIZE) {
         const uint8_t *plane = transform->split ? planes[k] : raw;
-        int r = encode_plane(encoder, plane, transform_plane_size(transform, k, count), out,
-                             entry);
+        int r = encode_plane(encoder, transform->split != NULL, plane,
+                             transform_plane_size(transform, k, count), out, entry);
         if (r < 0)
             return r;
     }

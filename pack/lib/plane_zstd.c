@@ -11,6 +11,8 @@
 /* Measured for libzstd 1.5: what a decoding context allocates, for a memory budget. */
 enum { DECODER_MEMORY = 160 << 10 };
 
+enum { LEVEL_1_MIN_MATCH = 7 };
+
 struct plane_zstd_decoder {
     ZSTD_DCtx *context;
 };
@@ -83,10 +85,18 @@ void plane_zstd_encoder_free(struct plane_zstd_encoder *encoder)
     free(encoder);
 }
 
-int plane_zstd_encode(struct plane_zstd_encoder *encoder, int level, const uint8_t *plane,
-                      size_t plane_size, uint8_t *packed, size_t room, size_t *ret_packed_size)
+int plane_zstd_encode(struct plane_zstd_encoder *encoder, int level, bool weights,
+                      const uint8_t *plane, size_t plane_size, uint8_t *packed, size_t room,
+                      size_t *ret_packed_size)
 {
-    size_t n = ZSTD_compressCCtx(encoder->context, packed, room, plane, plane_size, level);
+    ZSTD_CCtx *context = encoder->context;
+    /* At level 1 zstd looks for shorter matches in small inputs than in large ones; in the
+     * planes of weights those are accidents that cost more than they save. */
+    int min_match = weights && level == 1 ? LEVEL_1_MIN_MATCH : 0;
+    if (ZSTD_isError(ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level)) ||
+        ZSTD_isError(ZSTD_CCtx_setParameter(context, ZSTD_c_minMatch, min_match)))
+        return -ENOMEM;
+    size_t n = ZSTD_compress2(context, packed, room, plane, plane_size);
     if (ZSTD_isError(n))
         return ZSTD_getErrorCode(n) == ZSTD_error_memory_allocation ? -ENOMEM : -ENOSPC;
     *ret_packed_size = n;

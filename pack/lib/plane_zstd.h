@@ -3,6 +3,7 @@
 #ifndef TRUNK_PLANE_ZSTD_H
 #define TRUNK_PLANE_ZSTD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,11 +17,11 @@ size_t plane_zstd_decoder_memory(void);                           /* bytes one h
 int plane_zstd_encoder_new(struct plane_zstd_encoder **ret); /* 0 or -ENOMEM */
 void plane_zstd_encoder_free(struct plane_zstd_encoder *encoder); /* NULL is allowed */
 
-/* Returns 0 (*ret_packed_size is set); -ENOSPC if it does not fit into room, which is no
+/* weights: the plane is part of numbers, not text. Returns 0 (*ret_packed_size is set); -ENOSPC if it does not fit into room, which is no
  * error but the answer that it does not shrink so far; -ENOMEM. */
-__attribute__((warn_unused_result)) int plane_zstd_encode(struct plane_zstd_encoder *encoder,
-                                                          int level, const uint8_t *plane,
-                                                          size_t plane_size, uint8_t *packed,
-                                                          size_t room, size_t *ret_packed_size);
+__attribute__((warn_unused_result)) int
+plane_zstd_encode(struct plane_zstd_encoder *encoder, int level, bool weights,
+                  const uint8_t *plane, size_t plane_size, uint8_t *packed, size_t room,
+                  size_t *ret_packed_size);
 
 #endif
