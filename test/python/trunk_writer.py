@@ -16,7 +16,7 @@ import sys
 import numpy as np
 import zstandard
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "scripts"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts"))
 from trunk_format.container import (  # noqa: E402
     ALIGNMENT, DRAFT, FIELDS, LAYOUT, MAGIC, VERSION, frame_checksum, up)
 from trunk_format.rans import CARRY_PER_STREAM, FINAL_STATE, LANES, SECTION  # noqa: E402
