@@ -157,6 +157,11 @@ static int encode_by(struct frame_encoder *encoder, const struct transform *tran
     }
     if (transform->split)
         transform->split(raw + phase, count, planes);
+#ifdef TRUNK_MUTATE_PLANES /* an error on purpose, in builds that test/mutation.sh makes fail */
+    uint8_t *first = planes[0];
+    planes[0] = planes[transform->plane_count > 1];
+    planes[transform->plane_count > 1] = first;
+#endif
     for (unsigned k = 0; k < transform->plane_count; k++, entry += PLANE_ENTRY_SIZE) {
         const uint8_t *plane = transform->split ? planes[k] : raw;
         int r = encode_plane(encoder, transform->split != NULL, plane,
