@@ -6,8 +6,8 @@ usage: trunk_reader.py unpack PACKED DST     PACKED: a packed directory, or one 
        trunk_reader.py info   PACKED         superblocks, sizes, transforms and coders
 
 The oracle of the tests: what the C program packs, this must unpack to the same bytes. It is
-not fast. DST must not exist. Exit status: 0, 1 if anything is wrong with a file, 2 for wrong
-usage. Needs numpy and zstandard.
+not fast. DST must not exist, but one packed file may go into an existing directory. Exit
+status: 0, 1 if anything is wrong with a file, 2 for wrong usage. Needs numpy and zstandard.
 """
 import argparse
 import collections
@@ -120,6 +120,8 @@ def unpack_directory(packed, target):
 
 def command_unpack(arguments):
     packed, target = arguments.packed, arguments.dst
+    if os.path.isdir(target) and not os.path.isdir(packed):
+        target = os.path.join(target, os.path.basename(packed).removesuffix(SUFFIX))
     if os.path.lexists(target):
         sys.exit(f"trunk_reader.py: {target} exists: remove it or choose another place")
     if os.path.isdir(packed):
