@@ -34,8 +34,11 @@ static const char *const texts[FAULT_COUNT_] = {
     [FAULT_FRAME_ZSTD] = "zstd plane",
     [FAULT_RANS_HEADER] = "rans plane: header",
     [FAULT_RANS_TABLE] = "rans plane: frequency table",
+    [FAULT_RANS_SELECTORS] = "rans plane: selectors",
+    [FAULT_RANS_ESCAPES] = "rans plane: escapes",
     [FAULT_RANS_STREAM] = "rans plane: stream overrun",
     [FAULT_RANS_END] = "rans plane: end check",
+    [FAULT_RANS_CARRY] = "rest plane: carried padding",
 };
 
 const char *fault_text(enum fault_check check)

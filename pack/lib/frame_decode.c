@@ -3,12 +3,14 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "format.h"
 #include "frame_layout.h"
 #include "plane_zstd.h"
+#include "rans_decode.h"
 
 struct frame_decoder {
     struct plane_decode_context context;
@@ -35,7 +37,8 @@ int frame_decoder_new(size_t max_raw_size, struct frame_decoder **ret)
     decoder->max_raw_size = max_raw_size;
     decoder->scratch_size = scratch_size_for(max_raw_size);
     decoder->scratch = aligned_alloc(64, (decoder->scratch_size + 63) / 64 * 64);
-    if (!decoder->scratch || plane_zstd_decoder_new(&decoder->context.zstd) < 0) {
+    if (!decoder->scratch || plane_zstd_decoder_new(&decoder->context.zstd) < 0 ||
+        rans_decoder_new(max_raw_size, &decoder->context.rans) < 0) {
         frame_decoder_free(decoder);
         return -ENOMEM;
     }
@@ -48,6 +51,7 @@ void frame_decoder_free(struct frame_decoder *decoder)
     if (!decoder)
         return;
     plane_zstd_decoder_free(decoder->context.zstd);
+    rans_decoder_free(decoder->context.rans);
     free(decoder->scratch);
     free(decoder);
 }
@@ -55,7 +59,7 @@ void frame_decoder_free(struct frame_decoder *decoder)
 size_t frame_decoder_memory(size_t max_raw_size)
 {
     return sizeof(struct frame_decoder) + scratch_size_for(max_raw_size) +
-           plane_zstd_decoder_memory();
+           plane_zstd_decoder_memory() + rans_decoder_memory(max_raw_size);
 }
 
 static int decode_plane(struct frame_decoder *decoder, const uint8_t *packed,
@@ -65,6 +69,28 @@ static int decode_plane(struct frame_decoder *decoder, const uint8_t *packed,
     struct fault fault = { FAULT_FRAME_PLANE, 0 };
     int r = plane->coder->decode(&decoder->context, plane->packed, plane->packed_size, out,
                                  plane->raw_size, &fault);
+    if (r < 0)
+        return fault_set(ret_fault, fault.check, fault.offset + (uint64_t)(plane->packed - packed),
+                         r);
+    return 0;
+}
+
+static bool is_rest(const struct frame_layout *layout, unsigned plane)
+{
+    return plane < layout->transform->plane_count &&
+           layout->planes[plane].coder->id == PLANE_CODER_REST;
+}
+
+/* The way of nearly all weights: planes joined in registers, straight into raw. */
+static int decode_joined(struct frame_decoder *decoder, const uint8_t *packed,
+                         const struct frame_layout *layout, uint8_t *out,
+                         struct fault *ret_fault)
+{
+    const struct frame_layout_plane *plane = &layout->planes[0], *rest = &layout->planes[1];
+    struct fault fault = { FAULT_FRAME_PLANE, 0 };
+
+    int r = rans_decode_bf16(decoder->context.rans, plane->packed, plane->packed_size,
+                             rest->packed, rest->packed_size, plane->raw_size, out, &fault);
     if (r < 0)
         return fault_set(ret_fault, fault.check, fault.offset + (uint64_t)(plane->packed - packed),
                          r);
@@ -87,6 +113,7 @@ static int decode_planes(struct frame_decoder *decoder, const uint8_t *packed,
         size_t room = (plane->raw_size + FRAME_DECODE_SLACK + 63) / 64 * 64;
         assert(room <= decoder->scratch_size - offset);
         uint8_t *out = decoder->scratch + offset;
+        decoder->context.next_is_rest = is_rest(layout, k + 1);
         int r = decode_plane(decoder, packed, plane, out, ret_fault);
         if (r < 0)
             return r;
@@ -114,8 +141,11 @@ int frame_decode(struct frame_decoder *decoder, const uint8_t *packed, size_t pa
     memcpy(out, layout.edges, layout.head_size);
     memcpy(out + raw_size - layout.tail_size, layout.edges + layout.head_size, layout.tail_size);
     out += layout.head_size;
+    decoder->context.next_is_rest = false;
     if (!layout.transform->merge)
         return decode_plane(decoder, packed, &layout.planes[0], out, ret_fault);
+    if (layout.transform->id == FRAME_TRANSFORM_BF16 && is_rest(&layout, 1))
+        return decode_joined(decoder, packed, &layout, out, ret_fault);
 
     const uint8_t *planes[FRAME_PLANES_MAX];
     r = decode_planes(decoder, packed, &layout, planes, ret_fault);

@@ -12,18 +12,31 @@
 #include "frame_sample.h"
 #include "plane_coder.h"
 #include "plane_zstd.h"
+#include "rans_encode.h"
 #include "transform.h"
 
 /* A plane that a coder shrinks by less than this part of it stays raw: it is not worth
  * the time of decoding it. */
 enum { PLANE_GAIN_SHIFT = 6 };
 
+/* Mantissa and sign of bf16 that hold more bits than this are not worth coding. */
+enum { REST_NOISE_BITS = 31 * FRAME_BIT / 4 };
+
 struct frame_encoder {
     struct frame_encode_options options;
     size_t max_raw_size;
     struct frame_log2 log2;
     struct plane_zstd_encoder *zstd;
+    struct rans_encoder *rans;
     uint8_t *planes; /* the planes of one transform, one behind the other */
+};
+
+/* How a frame is to be written: if a coder does not shrink its plane, raw takes its place. */
+struct plan {
+    const struct transform *transform;
+    uint8_t phase;
+    enum plane_coder_id coder[FRAME_PLANES_MAX];
+    int zstd_level;
 };
 
 /* A payload being written. */
@@ -53,7 +66,8 @@ int frame_encoder_new(const struct frame_encode_options *options, size_t max_raw
     encoder->max_raw_size = max_raw_size;
     frame_log2_init(&encoder->log2);
     encoder->planes = aligned_alloc(64, (planes_size_for(max_raw_size) + 63) / 64 * 64);
-    if (!encoder->planes || plane_zstd_encoder_new(&encoder->zstd) < 0) {
+    if (!encoder->planes || plane_zstd_encoder_new(&encoder->zstd) < 0 ||
+        rans_encoder_new(max_raw_size, &encoder->log2, &encoder->rans) < 0) {
         frame_encoder_free(encoder);
         return -ENOMEM;
     }
@@ -66,6 +80,7 @@ void frame_encoder_free(struct frame_encoder *encoder)
     if (!encoder)
         return;
     plane_zstd_encoder_free(encoder->zstd);
+    rans_encoder_free(encoder->rans);
     free(encoder->planes);
     free(encoder);
 }
@@ -96,44 +111,86 @@ static bool is_constant(const uint8_t *bytes, size_t size)
     return memcmp(bytes, bytes + 1, size - 1) == 0;
 }
 
-/* Append one plane to out by the coder that suits it. Returns 0, -ENOSPC, -ENOMEM. */
-static int encode_plane(struct frame_encoder *encoder, bool weights, const uint8_t *plane,
-                        size_t plane_size, struct payload *out, uint8_t *entry)
+/* Note that the size bytes behind out->size are a plane by coder. */
+static void append(struct payload *out, uint8_t *entry, enum plane_coder_id coder, size_t size)
 {
-    uint8_t *to = out->bytes + out->size;
-    size_t room = out->room - out->size;
-    size_t worth = plane_size - (plane_size >> PLANE_GAIN_SHIFT);
-    size_t size = 0;
-    uint8_t coder = PLANE_CODER_ZSTD;
-
-    if (room > 0 && is_constant(plane, plane_size)) {
-        coder = PLANE_CODER_CONSTANT;
-        *to = plane[0];
-        size = 1;
-    } else {
-        int r = plane_zstd_encode(encoder->zstd, encoder->options.zstd_level, weights, plane,
-                                  plane_size, to, worth < room ? worth : room, &size);
-        if (r == -ENOMEM)
-            return r;
-        if (r < 0) {
-            if (plane_size > room)
-                return -ENOSPC;
-            coder = PLANE_CODER_RAW;
-            memcpy(to, plane, plane_size);
-            size = plane_size;
-        }
-    }
-    out->size += size;
-    out->features |= plane_coder_get(coder)->features;
-    entry[0] = coder;
+    entry[0] = (uint8_t)coder;
     put_le24(entry + 1, (uint32_t)size);
+    out->size += size;
+    out->features |= plane_coder_get((uint8_t)coder)->features;
+}
+
+static int append_copy(struct payload *out, uint8_t *entry, enum plane_coder_id coder,
+                       const uint8_t *bytes, size_t size)
+{
+    if (size > out->room - out->size)
+        return -ENOSPC;
+    memcpy(out->bytes + out->size, bytes, size);
+    append(out, entry, coder, size);
     return 0;
 }
 
-/* Write raw by one transform. Returns 0, -ENOSPC if it does not shrink, -ENOMEM. */
-static int encode_by(struct frame_encoder *encoder, const struct transform *transform,
-                     uint8_t phase, const uint8_t *raw, size_t raw_size, struct payload *out)
+/* Append planes[k] (and note in *rest_size how much of the next one is to be stored as rest, if
+ * it may be). Returns 0, -ENOSPC, -ENOMEM. */
+static int encode_plane(struct frame_encoder *encoder, const struct plan *plan, unsigned k,
+                        const uint8_t *plane, size_t plane_size, const uint8_t *next,
+                        struct payload *out, uint8_t *entry, size_t *rest_size)
 {
+    size_t room = out->room - out->size;
+    size_t worth = plane_size - (plane_size >> PLANE_GAIN_SHIFT);
+    size_t size, carried;
+    int r = -ENOSPC;
+
+    if (room < worth)
+        worth = room;
+    if (is_constant(plane, plane_size))
+        return append_copy(out, entry, PLANE_CODER_CONSTANT, plane, 1);
+    if (plan->coder[k] == PLANE_CODER_ZSTD) {
+        r = plane_zstd_encode(encoder->zstd, plan->zstd_level, plan->transform->split != NULL,
+                              plane, plane_size, out->bytes + out->size, worth, &size);
+    } else if (plan->coder[k] == PLANE_CODER_RANS) {
+        r = rans_encode(encoder->rans, plane, plane_size, next, out->bytes + out->size, worth,
+                        &size, &carried);
+        if (r == 0 && next)
+            *rest_size = carried;
+    }
+    if (r == 0)
+        append(out, entry, plan->coder[k], size);
+    else if (r == -ENOSPC)
+        r = append_copy(out, entry, PLANE_CODER_RAW, plane, plane_size);
+    return r;
+}
+
+static int encode_planes(struct frame_encoder *encoder, const struct plan *plan,
+                         const uint8_t *const planes[], size_t count, struct payload *out,
+                         uint8_t *entry)
+{
+    const struct transform *transform = plan->transform;
+    size_t rest_size = 0; /* of planes[k], if the plane before it carries for it */
+
+    for (unsigned k = 0; k < transform->plane_count; k++, entry += PLANE_ENTRY_SIZE) {
+        size_t plane_size = transform_plane_size(transform, k, count);
+        bool carry = k + 1 < transform->plane_count && plan->coder[k + 1] == PLANE_CODER_REST;
+        size_t next_rest_size = 0;
+        int r;
+        if (rest_size > 0 && rest_size < plane_size)
+            r = append_copy(out, entry, PLANE_CODER_REST, planes[k], rest_size);
+        else
+            r = encode_plane(encoder, plan, k, planes[k], plane_size,
+                             carry ? planes[k + 1] : NULL, out, entry, &next_rest_size);
+        if (r < 0)
+            return r;
+        rest_size = next_rest_size;
+    }
+    return 0;
+}
+
+/* Write raw as planned. Returns 0, -ENOSPC if it does not shrink, -ENOMEM. */
+static int encode_by(struct frame_encoder *encoder, const struct plan *plan, const uint8_t *raw,
+                     size_t raw_size, struct payload *out)
+{
+    const struct transform *transform = plan->transform;
+    uint8_t phase = plan->phase;
     if (raw_size < (size_t)phase + transform->element_size)
         return -ENOSPC;
     size_t count = (raw_size - phase) / transform->element_size;
@@ -145,70 +202,78 @@ static int encode_by(struct frame_encoder *encoder, const struct transform *tran
     if (out->size > out->room)
         return -ENOSPC;
     write_header(out->bytes, transform->id, phase, raw_size);
-    uint8_t *entry = out->bytes + TRUNK_FRAME_HEADER_SIZE;
-    memcpy(entry + directory_size, raw, phase);
-    memcpy(entry + directory_size + phase, raw + raw_size - tail_size, tail_size);
+    uint8_t *directory = out->bytes + TRUNK_FRAME_HEADER_SIZE;
+    memcpy(directory + directory_size, raw, phase);
+    memcpy(directory + directory_size + phase, raw + raw_size - tail_size, tail_size);
 
-    uint8_t *planes[FRAME_PLANES_MAX];
-    uint8_t *to = encoder->planes;
-    for (unsigned k = 0; k < transform->plane_count; k++) {
-        planes[k] = to;
-        to += (transform_plane_size(transform, k, count) + 127) / 64 * 64;
+    const uint8_t *planes[FRAME_PLANES_MAX] = { raw };
+    if (transform->split) {
+        uint8_t *split_planes[FRAME_PLANES_MAX];
+        uint8_t *to = encoder->planes;
+        for (unsigned k = 0; k < transform->plane_count; k++) {
+            planes[k] = split_planes[k] = to;
+            to += (transform_plane_size(transform, k, count) + 127) / 64 * 64;
+        }
+        transform->split(raw + phase, count, split_planes);
     }
-    if (transform->split)
-        transform->split(raw + phase, count, planes);
-#ifdef TRUNK_MUTATE_PLANES /* an error on purpose, in builds that test/mutation.sh makes fail */
-    uint8_t *first = planes[0];
-    planes[0] = planes[transform->plane_count > 1];
-    planes[transform->plane_count > 1] = first;
-#endif
-    for (unsigned k = 0; k < transform->plane_count; k++, entry += PLANE_ENTRY_SIZE) {
-        const uint8_t *plane = transform->split ? planes[k] : raw;
-        int r = encode_plane(encoder, transform->split != NULL, plane,
-                             transform_plane_size(transform, k, count), out, entry);
-        if (r < 0)
-            return r;
-    }
-    return 0;
+    return encode_planes(encoder, plan, planes, count, out, directory);
 }
 
-static const struct transform *choose(struct frame_encoder *encoder, const uint8_t *raw,
-                                      size_t raw_size, uint8_t *ret_phase)
+static void plan_zstd(const struct frame_encoder *encoder, const struct frame_sample *sample,
+                      struct plan *ret)
 {
-    struct frame_sample sample;
-    frame_sample_take(&encoder->log2, raw, raw_size, &sample);
+    bool apart = sample->high_bits > sample->low_bits + FRAME_BIT ||
+                 sample->low_bits > sample->high_bits + FRAME_BIT;
 
-    *ret_phase = 0;
-    if (encoder->options.codec != FRAME_CODEC_ZSTD) {
-        uint32_t even = sample.exponent_bits[0] + sample.rest_bits[0];
-        uint32_t odd = sample.exponent_bits[1] + sample.rest_bits[1];
-        *ret_phase = odd < even;
-        if ((odd < even ? odd : even) < 14 * FRAME_BIT)
-            return transform_get(FRAME_TRANSFORM_BF16);
+    *ret = (struct plan){
+        .transform = transform_get(apart ? FRAME_TRANSFORM_BYTES2 : FRAME_TRANSFORM_NONE),
+        .coder = { PLANE_CODER_ZSTD, PLANE_CODER_ZSTD },
+        .zstd_level = encoder->options.zstd_level,
+    };
+}
+
+static void plan_rans(const struct frame_encoder *encoder, const struct frame_sample *sample,
+                      struct plan *ret)
+{
+    uint32_t even = sample->exponent_bits[0] + sample->rest_bits[0];
+    uint32_t odd = sample->exponent_bits[1] + sample->rest_bits[1];
+    bool phase = odd < even;
+
+    if ((phase ? odd : even) >= 15 * FRAME_BIT) {
+        plan_zstd(encoder, sample, ret);
+        return;
     }
-    bool apart = sample.high_bits > sample.low_bits + FRAME_BIT ||
-                 sample.low_bits > sample.high_bits + FRAME_BIT;
-    *ret_phase = 0;
-    return transform_get(apart ? FRAME_TRANSFORM_BYTES2 : FRAME_TRANSFORM_NONE);
+    bool noise = sample->rest_bits[phase] > REST_NOISE_BITS;
+    *ret = (struct plan){
+        .transform = transform_get(FRAME_TRANSFORM_BF16),
+        .phase = phase,
+        .coder = { PLANE_CODER_RANS, noise ? PLANE_CODER_REST : PLANE_CODER_RANS },
+    };
 }
 
 int frame_encode(struct frame_encoder *encoder, const void *raw, size_t raw_size, uint8_t *packed,
                  size_t packed_room, size_t *ret_packed_size, struct frame_summary *ret_summary)
 {
     struct payload out = { .bytes = packed, .room = raw_size + TRUNK_FRAME_HEADER_SIZE - 1 };
-    uint8_t phase = 0;
+    struct frame_sample sample;
+    struct plan plan;
     int r = -ENOSPC;
 
     assert(raw_size >= 1 && raw_size <= encoder->max_raw_size);
     assert(packed_room >= frame_encode_bound(raw_size));
     *ret_summary = (struct frame_summary){ .transform = FRAME_TRANSFORM_STORED };
     if (encoder->options.codec != FRAME_CODEC_RAW) {
-        const struct transform *transform = choose(encoder, raw, raw_size, &phase);
-        r = encode_by(encoder, transform, phase, raw, raw_size, &out);
+        frame_sample_take(&encoder->log2, raw, raw_size, &sample);
+        if (encoder->options.codec == FRAME_CODEC_ZSTD)
+            plan_zstd(encoder, &sample, &plan);
+        else
+            plan_rans(encoder, &sample, &plan);
+        r = encode_by(encoder, &plan, raw, raw_size, &out);
         if (r == -ENOMEM)
             return r;
         if (r == 0)
-            *ret_summary = (struct frame_summary){ out.features, transform->id, phase };
+            *ret_summary =
+                (struct frame_summary){ out.features, plan.transform->id, plan.phase };
     }
     if (r < 0) {
         write_header(packed, FRAME_TRANSFORM_STORED, 0, raw_size);

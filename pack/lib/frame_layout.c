@@ -2,6 +2,7 @@
 #include "frame_layout.h"
 
 #include <errno.h>
+#include <stdbool.h>
 
 #include "bytes.h"
 #include "format.h"
@@ -47,6 +48,13 @@ static int parse_plane(const struct frame_layout *layout, const uint8_t *entry, 
     return ret->coder ? 0 : -EOPNOTSUPP;
 }
 
+/* A plane coded as rest follows one of its size whose coder carries for it. */
+static bool may_be_rest(const struct frame_layout *layout, unsigned plane)
+{
+    return plane > 0 && layout->planes[plane - 1].coder->id == PLANE_CODER_RANS &&
+           layout->planes[plane - 1].raw_size == layout->planes[plane].raw_size;
+}
+
 int frame_layout_parse(const uint8_t *packed, size_t packed_size, size_t raw_size,
                        struct frame_layout *ret, struct fault *ret_fault)
 {
@@ -70,6 +78,8 @@ int frame_layout_parse(const uint8_t *packed, size_t packed_size, size_t raw_siz
             return fault_set(ret_fault, FAULT_FRAME_CODER, (uint64_t)(entry - packed), r);
         if (!range_within(offset, plane->packed_size, packed_size))
             return fault_set(ret_fault, FAULT_FRAME_PLANE, (uint64_t)(entry - packed), -EBADMSG);
+        if (plane->coder->id == PLANE_CODER_REST && !may_be_rest(ret, k))
+            return fault_set(ret_fault, FAULT_FRAME_CODER, (uint64_t)(entry - packed), -EBADMSG);
         plane->packed = packed + offset;
         offset += plane->packed_size;
     }

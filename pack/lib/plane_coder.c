@@ -12,6 +12,18 @@ static const struct plane_coder coders[] = {
         .features = TRUNK_FEATURE_ZSTD,
         .decode = plane_zstd_decode,
     },
+    {
+        .name = "rans",
+        .id = PLANE_CODER_RANS,
+        .features = TRUNK_FEATURE_RANS,
+        .decode = plane_rans_decode,
+    },
+    {
+        .name = "rest",
+        .id = PLANE_CODER_REST,
+        .features = TRUNK_FEATURE_RANS,
+        .decode = plane_rest_decode,
+    },
 };
 
 const struct plane_coder *plane_coder_get(uint8_t id)

@@ -7,6 +7,7 @@
 #ifndef TRUNK_PLANE_CODER_H
 #define TRUNK_PLANE_CODER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +17,8 @@
 /* What decoders need beside their input. Owned by the frame decoder. */
 struct plane_decode_context {
     struct plane_zstd_decoder *zstd;
+    struct rans_decoder *rans;
+    bool next_is_rest; /* of the plane to be decoded: the one behind it is coded as rest */
 };
 
 struct plane_coder {
@@ -38,6 +41,12 @@ int plane_constant_decode(struct plane_decode_context *context, const uint8_t *p
                           size_t packed_size, uint8_t *plane, size_t plane_size,
                           struct fault *ret_fault);
 int plane_zstd_decode(struct plane_decode_context *context, const uint8_t *packed,
+                      size_t packed_size, uint8_t *plane, size_t plane_size,
+                      struct fault *ret_fault);
+int plane_rans_decode(struct plane_decode_context *context, const uint8_t *packed,
+                      size_t packed_size, uint8_t *plane, size_t plane_size,
+                      struct fault *ret_fault);
+int plane_rest_decode(struct plane_decode_context *context, const uint8_t *packed,
                       size_t packed_size, uint8_t *plane, size_t plane_size,
                       struct fault *ret_fault);
 
