@@ -16,24 +16,21 @@ cache=${TRUNKFS_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/trunkfs}
 build=${TRUNKFS_BUILD:-$top/build}
 
 packages_build=(gcc meson ninja-build pkg-config libfuse3-dev fuse3 liburing-dev libzstd-dev
-    libxxhash-dev libssl-dev check python3 python3-venv)
+    libxxhash-dev libssl-dev check python3 python3-venv ca-certificates)
 python_modules=(numpy zstandard safetensors)
 
 say() { printf '%s\n' "$*" >&2; }
 die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
 
-# as_root COMMAND...: run it as root, directly or by sudo. A password prompt of sudo is
-# seen and answered by the user; without a terminal there is nobody to answer.
+# as_root COMMAND...: run it as root, directly or by sudo, which may ask for a password.
 as_root() {
     if [ "$(id -u)" -eq 0 ]; then
         "$@"
     elif ! command -v sudo >/dev/null; then
         die "need root for: $* (neither root nor sudo here; run that as root, then try again)"
-    elif [ -t 0 ]; then
-        say "running with sudo: $*"
-        sudo "$@"
     else
-        sudo -n "$@" || die "need root for: $* (sudo wants a password and there is no terminal)"
+        # sudo asks on the terminal itself, whatever its output is redirected to.
+        sudo "$@" || die "sudo failed for: $*"
     fi
 }
 
@@ -50,11 +47,20 @@ setup_packages() {
         package_present "$name" || missing+=("$name")
     done
     [ ${#missing[@]} -gt 0 ] || return 0
-    say "installing: ${missing[*]}"
+    say "installing (as root): ${missing[*]}"
+    as_root true # the password, or the reason why not, before output is put aside
     # A fresh image has no package lists; an old one has lists of versions that are gone.
-    as_root apt-get -qq update </dev/null >&2
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends \
-        "${missing[@]}" </dev/null >&2
+    # What apt and dpkg say is of interest only if they fail.
+    local log
+    log=$(mktemp)
+    if ! { as_root apt-get -qq update &&
+        as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes \
+            --no-install-recommends "${missing[@]}"; } </dev/null >"$log" 2>&1; then
+        cat "$log" >&2
+        rm -f "$log"
+        die "could not install: ${missing[*]}"
+    fi
+    rm -f "$log"
 }
 
 # setup_python: modules from PyPI in a virtual environment of the cache, since Debian
