@@ -96,6 +96,7 @@ static int unpack_packed(struct restore_task *task, struct worker *worker, int *
         return r;
     describe_original(&file.sb, st, &original);
     task->raw_size = file.sb.raw_size;
+    report_expect(task->raw_size - task->stored_size);
     if (is_there(parent_fd, beneath_name(task->entry->output_path), &original))
         return 0;
     *ret_what = "making a temporary file";

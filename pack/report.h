@@ -19,7 +19,7 @@ struct report_options {
 /* Once, before other threads call report_*. */
 void report_init(const struct report_options *options);
 
-/* What lies ahead, for the progress line. */
+/* More lies ahead, for the progress line; or less, by a difference modulo 2^64. */
 void report_expect(uint64_t raw_bytes);
 
 /* raw_bytes more are done. */
