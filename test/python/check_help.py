@@ -24,7 +24,7 @@ def options_of_help(text):
         if line.startswith(("Usage:", "usage:", "       ")):
             options |= set(OPTION.findall(line)) - {"-u"}  # fusermount3 -u
         elif re.match(r"^ +-", line):
-            options |= set(OPTION.findall(line.split("   ")[0]))
+            options |= set(OPTION.findall(line.strip().split("  ")[0]))
         elif in_mount_options and (match := MOUNT_OPTION.match(line)):
             options |= set(match.group(1).split(", "))
     return options
