@@ -1,0 +1,204 @@
+#include "fetch.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bytes.h"
+#include "log.h"
+#include "metrics.h"
+#include "pipeline_private.h"
+
+enum { PAGE = 4096 };
+
+static uint64_t frame_end(const struct frame *frame)
+{
+    return frame->place.packed_offset + frame->place.packed_size;
+}
+
+static struct fetch *fetch_new(struct packed_file *file, uint64_t begin, uint64_t end, bool direct)
+{
+    struct fetch *fetch = calloc(1, sizeof(*fetch));
+    uint64_t aligned = begin & ~(uint64_t)(PAGE - 1);
+
+    if (!fetch)
+        return NULL;
+    packed_file_get(file);
+    fetch->file = file;
+    fetch->io.fd = direct || file->buffered_fd < 0 ? file->fd : file->buffered_fd;
+    fetch->io.in_memory = file->in_memory;
+    fetch->io.offset = aligned;
+    fetch->io.size = (uint32_t)(align_up(end, PAGE) - aligned);
+    fetch->io.needed = (uint32_t)(end - aligned);
+    return fetch;
+}
+
+static void fetch_free(struct fetch *fetch)
+{
+    packed_file_put(fetch->file);
+    free(fetch);
+}
+
+/* Submit with memory, or line up for it. The line is kept in order, so that nobody starves. */
+static void fetch_start(struct pipeline_worker *worker, struct fetch *fetch)
+{
+    struct pipeline *pipeline = worker->pipeline;
+
+    if (!atomic_load(&pipeline->starved_count)) {
+        fetch->buffer = packed_area_take(pipeline->area, fetch->io.size);
+        if (fetch->buffer) {
+            metrics_gauge_add(METRICS_MEMORY_PACKED, fetch->io.size);
+            fetch->io.buffer = fetch->buffer;
+            io_submit(worker->io, &fetch->io);
+            return;
+        }
+    }
+    frame_table_lock(pipeline->table);
+    fetch->next = NULL;
+    *pipeline->starved_tail = fetch;
+    pipeline->starved_tail = &fetch->next;
+    atomic_fetch_add(&pipeline->starved_count, 1);
+    frame_table_unlock(pipeline->table);
+}
+
+/* Cut the longest run off the front of the chain that one read may bring. */
+static struct frame *cut_run(struct frame **chain, uint32_t run_max)
+{
+    struct frame *first = *chain;
+    struct frame *last = first;
+    uint64_t begin = first->place.packed_offset;
+
+    while (last->queue_next) {
+        struct frame *next = last->queue_next;
+        if (next->place.packed_offset < frame_end(last) ||
+            next->place.packed_offset - frame_end(last) >= PAGE ||
+            frame_end(next) - begin > run_max)
+            break;
+        last = next;
+    }
+    *chain = last->queue_next;
+    last->queue_next = NULL;
+    return first;
+}
+
+static void fetch_run(struct pipeline_worker *worker, struct frame *run, bool ahead)
+{
+    struct frame *last = run;
+    struct fetch *fetch;
+    unsigned count = 1;
+
+    for (; last->queue_next; last = last->queue_next)
+        count++;
+    fetch = fetch_new(run->file, run->place.packed_offset, frame_end(last), true);
+    if (!fetch) {
+        pipeline_fail(worker, run, ENOMEM);
+        return;
+    }
+    fetch->frames = run;
+    fetch->frames_left = count;
+    fetch->ahead = ahead;
+    fetch_start(worker, fetch);
+}
+
+void fetch_frames(struct pipeline_worker *worker, struct frame *chain, bool ahead)
+{
+    while (chain)
+        fetch_run(worker, cut_run(&chain, worker->pipeline->run_max), ahead);
+}
+
+void fetch_verbatim(struct pipeline_worker *worker, struct read_request *request, bool direct)
+{
+    struct fetch *fetch =
+        fetch_new(request->file, request->offset, request->offset + request->size, direct);
+
+    if (!fetch) {
+        read_request_reply_bytes(worker, request, NULL, ENOMEM);
+        return;
+    }
+    fetch->verbatim = request;
+    fetch_start(worker, fetch);
+}
+
+void fetch_release(struct pipeline_worker *worker, struct fetch *fetch)
+{
+    packed_area_put(worker->pipeline->area, fetch->buffer, fetch->io.size);
+    metrics_gauge_add(METRICS_MEMORY_PACKED, -(int64_t)fetch->io.size);
+    fetch_free(fetch);
+}
+
+static void verbatim_done(struct pipeline_worker *worker, struct fetch *fetch)
+{
+    const uint8_t *bytes = fetch->buffer + (fetch->verbatim->offset - fetch->io.offset);
+    int error = fetch->io.result < 0 ? EIO : 0;
+
+    if (error)
+        log_error("%s: reading %" PRIu32 " bytes at %" PRIu64 ": %s", fetch->file->name,
+                  fetch->io.needed, fetch->io.offset, strerror(-fetch->io.result));
+    read_request_reply_bytes(worker, fetch->verbatim, bytes, error);
+    fetch_release(worker, fetch);
+}
+
+/* Hand the packed bytes to the frames. */
+static void frames_done(struct pipeline_worker *worker, struct fetch *fetch)
+{
+    struct frame_table *table = worker->pipeline->table;
+
+    frame_table_lock(table);
+    struct frame *frame = fetch->frames;
+    fetch->frames = NULL;
+    while (frame) {
+        struct frame *next = frame->queue_next;
+        frame->queue_next = NULL;
+        frame->fetch = fetch;
+        frame->packed = fetch->buffer + (frame->place.packed_offset - fetch->io.offset);
+        frame->state = FRAME_PACKED;
+        if (frame->waiters)
+            pipeline_queue(worker, frame);
+        frame = next;
+    }
+    frame_table_unlock(table);
+    pipeline_share(worker);
+}
+
+/* One bad sector must not take the neighbours along: read each frame by itself. */
+static void frames_failed(struct pipeline_worker *worker, struct fetch *fetch)
+{
+    struct frame *frame = fetch->frames;
+    bool ahead = fetch->ahead;
+
+    if (!frame->queue_next) {
+        metrics_add(METRICS_ERRORS_IO, 1);
+        log_error("%s: frame %" PRIu64 " (%" PRIu32 " bytes at %" PRIu64 " of the packed file): %s",
+                  fetch->file->name, frame->number, fetch->io.needed, fetch->io.offset,
+                  fetch->io.result == -ENODATA ? "the file was cut" : strerror(-fetch->io.result));
+        pipeline_fail(worker, frame, EIO);
+        fetch_release(worker, fetch);
+        return;
+    }
+    fetch_release(worker, fetch);
+    while (frame) {
+        struct frame *next = frame->queue_next;
+        frame->queue_next = NULL;
+        fetch_run(worker, frame, ahead);
+        frame = next;
+    }
+}
+
+void fetch_done(struct pipeline_worker *worker, struct fetch *fetch)
+{
+    if (fetch->io.result == -EINVAL && atomic_load(&fetch->file->direct)) {
+        packed_file_refuse_direct(fetch->file);
+        io_submit(worker->io, &fetch->io);
+        return;
+    }
+    metrics_add(METRICS_FETCHES, 1);
+    if (fetch->io.result == 0)
+        metrics_add(METRICS_BYTES_FETCHED, fetch->io.done);
+    if (fetch->verbatim)
+        verbatim_done(worker, fetch);
+    else if (fetch->io.result == 0)
+        frames_done(worker, fetch);
+    else
+        frames_failed(worker, fetch);
+}

@@ -1,0 +1,281 @@
+#include "pipeline.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "checksum.h"
+#include "fetch.h"
+#include "log.h"
+#include "metrics.h"
+#include "pipeline_private.h"
+#include "read_request.h"
+
+void pipeline_init(struct pipeline *pipeline)
+{
+    pipeline->deferred_tail = &pipeline->deferred;
+    pipeline->starved_tail = &pipeline->starved;
+}
+
+bool pipeline_accepts(const struct pipeline *pipeline)
+{
+    return !atomic_load(&pipeline->deferred_count) && !atomic_load(&pipeline->starved_count);
+}
+
+void pipeline_queue(struct pipeline_worker *worker, struct frame *frame)
+{
+    frame->state = FRAME_QUEUED;
+    frame->queue_next = NULL;
+    *worker->ready_tail = frame;
+    worker->ready_tail = &frame->queue_next;
+    atomic_fetch_add(&worker->pipeline->ready_count, 1);
+}
+
+void pipeline_share(struct pipeline_worker *worker)
+{
+    struct pipeline *pipeline = worker->pipeline;
+    if (atomic_load(&pipeline->ready_count) > 2)
+        pipeline->wake_idle(pipeline->wake_context);
+}
+
+/* Frames that the request needed are here, on their way, or now to be fetched. */
+static void request_attached(struct pipeline_worker *worker, struct read_request *request,
+                             struct frame *missing, bool complete)
+{
+    if (missing)
+        fetch_frames(worker, missing, false);
+    if (complete)
+        read_request_reply(worker, request);
+}
+
+void pipeline_read(struct pipeline_worker *worker, struct packed_file *file, uint64_t offset,
+                   uint32_t size, bool direct, void *token, int channel)
+{
+    struct pipeline *pipeline = worker->pipeline;
+    struct read_request *request;
+    struct frame *missing = NULL;
+    bool complete = false;
+
+    if (offset >= file->raw_size || size == 0) {
+        pipeline->sink->reply(token, channel, NULL, 0);
+        return;
+    }
+    if (size > file->raw_size - offset)
+        size = (uint32_t)(file->raw_size - offset);
+    request = read_request_new(file, offset, size);
+    if (!request) {
+        pipeline->sink->reply_error(token, channel, ENOMEM);
+        return;
+    }
+    request->token = token;
+    request->channel = channel;
+    atomic_fetch_add(&pipeline->in_flight, 1);
+    metrics_gauge_add(METRICS_REQUESTS_IN_FLIGHT, 1);
+    if (file->verbatim) {
+        fetch_verbatim(worker, request, direct);
+        return;
+    }
+    frame_table_lock(pipeline->table);
+    bool attached = !pipeline->deferred && read_request_attach(worker, request, &missing);
+    if (attached) {
+        complete = request->pending == 0;
+    } else {
+        request->next = NULL;
+        *pipeline->deferred_tail = request;
+        pipeline->deferred_tail = &request->next;
+        atomic_fetch_add(&pipeline->deferred_count, 1);
+        metrics_add(METRICS_REQUESTS_DEFERRED, 1);
+    }
+    frame_table_unlock(pipeline->table);
+    if (attached)
+        request_attached(worker, request, missing, complete);
+}
+
+static struct read_request *take_deferred(struct pipeline_worker *worker, struct frame **ret_missing,
+                                          bool *ret_complete)
+{
+    struct pipeline *pipeline = worker->pipeline;
+    struct read_request *request;
+
+    frame_table_lock(pipeline->table);
+    request = pipeline->deferred;
+    if (request && read_request_attach(worker, request, ret_missing)) {
+        pipeline->deferred = request->next;
+        if (!pipeline->deferred)
+            pipeline->deferred_tail = &pipeline->deferred;
+        atomic_fetch_sub(&pipeline->deferred_count, 1);
+        *ret_complete = request->pending == 0;
+    } else {
+        request = NULL;
+    }
+    frame_table_unlock(pipeline->table);
+    return request;
+}
+
+static struct fetch *take_starved(struct pipeline *pipeline)
+{
+    struct fetch *fetch;
+
+    frame_table_lock(pipeline->table);
+    fetch = pipeline->starved;
+    if (fetch)
+        fetch->buffer = packed_area_take(pipeline->area, fetch->io.size);
+    if (fetch && fetch->buffer) {
+        pipeline->starved = fetch->next;
+        if (!pipeline->starved)
+            pipeline->starved_tail = &pipeline->starved;
+        atomic_fetch_sub(&pipeline->starved_count, 1);
+    } else {
+        fetch = NULL;
+    }
+    frame_table_unlock(pipeline->table);
+    return fetch;
+}
+
+void pipeline_resume(struct pipeline_worker *worker)
+{
+    struct pipeline *pipeline = worker->pipeline;
+    struct read_request *request;
+    struct frame *missing;
+    struct fetch *fetch;
+    bool complete;
+
+    while (atomic_load(&pipeline->starved_count) && (fetch = take_starved(pipeline))) {
+        metrics_gauge_add(METRICS_MEMORY_PACKED, fetch->io.size);
+        fetch->io.buffer = fetch->buffer;
+        io_submit(worker->io, &fetch->io);
+    }
+    while (atomic_load(&pipeline->deferred_count) &&
+           (request = take_deferred(worker, &missing, &complete)))
+        request_attached(worker, request, missing, complete);
+}
+
+void pipeline_fail(struct pipeline_worker *worker, struct frame *frames, int error)
+{
+    struct frame_table *table = worker->pipeline->table;
+    struct read_request *completed = NULL;
+
+    frame_table_lock(table);
+    while (frames) {
+        struct frame *next = frames->queue_next;
+        frames->queue_next = NULL;
+        read_request_wake(frames, error, &completed);
+        frame_table_set_bad(table, frames, false);
+        frames = next;
+    }
+    frame_table_unlock(table);
+    read_request_reply_all(worker, completed);
+}
+
+bool pipeline_collect(struct pipeline_worker *worker)
+{
+    struct io_read *read = io_reap(worker->io);
+
+    if (!read)
+        return false;
+    fetch_done(worker, (struct fetch *)read); /* io is its first member */
+    return true;
+}
+
+static struct frame *pop_ready(struct pipeline_worker *owner)
+{
+    struct frame *frame = owner->ready;
+
+    if (frame) {
+        owner->ready = frame->queue_next;
+        if (!owner->ready)
+            owner->ready_tail = &owner->ready;
+        frame->queue_next = NULL;
+        atomic_fetch_sub(&owner->pipeline->ready_count, 1);
+    }
+    return frame;
+}
+
+/* The next frame to decode, with its buffer: own ones first, then those of others. */
+static struct frame *take_ready(struct pipeline_worker *worker, bool *ret_buffer)
+{
+    struct pipeline *pipeline = worker->pipeline;
+    struct frame *frame;
+
+    if (!atomic_load(&pipeline->ready_count))
+        return NULL;
+    frame_table_lock(pipeline->table);
+    frame = pop_ready(worker);
+    for (unsigned i = 0; !frame && i < pipeline->worker_count; i++)
+        frame = pop_ready(pipeline->workers[i]);
+    if (frame)
+        *ret_buffer = frame_table_buffer(pipeline->table, frame);
+    frame_table_unlock(pipeline->table);
+    return frame;
+}
+
+/* Returns 0 if buffer now holds the frame's bytes, -EBADMSG, -EOPNOTSUPP, -ENOMEM. */
+static int decode(struct pipeline_worker *worker, struct frame *frame)
+{
+    const struct index_frame *place = &frame->place;
+    struct fault fault = {0};
+    int r = 0;
+
+    if (frame->file->frame_size > worker->decoder_size) {
+        frame_decoder_free(worker->decoder);
+        worker->decoder_size = 0;
+        r = frame_decoder_new(frame->file->frame_size, &worker->decoder);
+        if (r < 0) {
+            worker->decoder = NULL;
+            return r;
+        }
+        worker->decoder_size = frame->file->frame_size;
+    }
+    r = frame_decode(worker->decoder, frame->packed, place->packed_size, frame->buffer,
+                     place->raw_size, &fault);
+    if (r == 0 && worker->pipeline->verify &&
+        index_checksum_of(checksum_hash(frame->buffer, place->raw_size), frame->file->sha256,
+                          frame->number, place->raw_size) != place->checksum)
+        r = fault_set(&fault, FAULT_FRAME_CHECKSUM, 0, -EBADMSG);
+    metrics_add(METRICS_FRAMES_DECODED, 1);
+    if (r < 0 && r != -ENOMEM) {
+        metrics_add(METRICS_ERRORS_CORRUPT, 1);
+        log_error("%s: frame %" PRIu64 " (original bytes %" PRIu64 " to %" PRIu64
+                  ", packed at %" PRIu64 ") is corrupt: %s: reads of it fail; pack the file again",
+                  frame->file->name, frame->number, place->raw_offset,
+                  place->raw_offset + place->raw_size - 1, place->packed_offset,
+                  fault_text(fault.check));
+    }
+    return r;
+}
+
+bool pipeline_decode(struct pipeline_worker *worker)
+{
+    struct frame_table *table = worker->pipeline->table;
+    struct read_request *completed = NULL;
+    bool has_buffer = false;
+    struct frame *frame = take_ready(worker, &has_buffer);
+    struct fetch *fetch;
+    int r;
+
+    if (!frame)
+        return false;
+    r = has_buffer ? decode(worker, frame) : -ENOMEM;
+    frame_table_lock(table);
+    fetch = frame->fetch;
+    frame->fetch = NULL;
+    frame->packed = NULL;
+    read_request_wake(frame, r == 0 ? 0 : r == -ENOMEM ? ENOMEM : EIO, &completed);
+    if (r == 0)
+        frame_table_set_ready(table, frame);
+    else
+        frame_table_set_bad(table, frame, r != -ENOMEM);
+    bool last = --fetch->frames_left == 0;
+    frame_table_unlock(table);
+    if (last)
+        fetch_release(worker, fetch);
+    read_request_reply_all(worker, completed);
+    return true;
+}
+
+void pipeline_drop_file(struct pipeline *pipeline, struct packed_file *file)
+{
+    frame_table_lock(pipeline->table);
+    frame_table_drop_file(pipeline->table, file);
+    frame_table_unlock(pipeline->table);
+}
