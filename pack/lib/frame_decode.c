@@ -10,6 +10,7 @@
 #include "format.h"
 #include "frame_layout.h"
 #include "plane_zstd.h"
+#include "rans12_decode.h"
 #include "rans_decode.h"
 
 struct frame_decoder {
@@ -38,7 +39,8 @@ int frame_decoder_new(size_t max_raw_size, struct frame_decoder **ret)
     decoder->scratch_size = scratch_size_for(max_raw_size);
     decoder->scratch = aligned_alloc(64, (decoder->scratch_size + 63) / 64 * 64);
     if (!decoder->scratch || plane_zstd_decoder_new(&decoder->context.zstd) < 0 ||
-        rans_decoder_new(max_raw_size, &decoder->context.rans) < 0) {
+        rans_decoder_new(max_raw_size, &decoder->context.rans) < 0 ||
+        rans12_decoder_new(&decoder->context.rans12) < 0) {
         frame_decoder_free(decoder);
         return -ENOMEM;
     }
@@ -52,6 +54,7 @@ void frame_decoder_free(struct frame_decoder *decoder)
         return;
     plane_zstd_decoder_free(decoder->context.zstd);
     rans_decoder_free(decoder->context.rans);
+    rans12_decoder_free(decoder->context.rans12);
     free(decoder->scratch);
     free(decoder);
 }
@@ -59,7 +62,8 @@ void frame_decoder_free(struct frame_decoder *decoder)
 size_t frame_decoder_memory(size_t max_raw_size)
 {
     return sizeof(struct frame_decoder) + scratch_size_for(max_raw_size) +
-           plane_zstd_decoder_memory() + rans_decoder_memory(max_raw_size);
+           plane_zstd_decoder_memory() + rans_decoder_memory(max_raw_size) +
+           rans12_decoder_memory();
 }
 
 static int decode_plane(struct frame_decoder *decoder, const uint8_t *packed,

@@ -8,6 +8,8 @@ enum frame_transform_id {
     FRAME_TRANSFORM_NONE = 1,
     FRAME_TRANSFORM_BYTES2 = 2,
     FRAME_TRANSFORM_BF16 = 3,
+    FRAME_TRANSFORM_FP32 = 4,
+    FRAME_TRANSFORM_BF16_JOINT = 5,
 };
 
 /* Byte 0 of a plane's directory entry. */
@@ -17,6 +19,8 @@ enum plane_coder_id {
     PLANE_CODER_ZSTD = 2,
     PLANE_CODER_RANS = 3,
     PLANE_CODER_REST = 4,
+    PLANE_CODER_RANS12 = 5,
+    PLANE_CODER_BITS = 6,
 };
 
 enum {

@@ -24,6 +24,18 @@ static const struct plane_coder coders[] = {
         .features = TRUNK_FEATURE_RANS,
         .decode = plane_rest_decode,
     },
+    {
+        .name = "rans12",
+        .id = PLANE_CODER_RANS12,
+        .features = TRUNK_FEATURE_WIDE,
+        .decode = plane_rans12_decode,
+    },
+    {
+        .name = "bits",
+        .id = PLANE_CODER_BITS,
+        .features = TRUNK_FEATURE_WIDE,
+        .decode = plane_bits_decode,
+    },
 };
 
 const struct plane_coder *plane_coder_get(uint8_t id)

@@ -18,6 +18,7 @@
 struct plane_decode_context {
     struct plane_zstd_decoder *zstd;
     struct rans_decoder *rans;
+    struct rans12_decoder *rans12;
     bool next_is_rest; /* of the plane to be decoded: the one behind it is coded as rest */
 };
 
@@ -47,6 +48,12 @@ int plane_rans_decode(struct plane_decode_context *context, const uint8_t *packe
                       size_t packed_size, uint8_t *plane, size_t plane_size,
                       struct fault *ret_fault);
 int plane_rest_decode(struct plane_decode_context *context, const uint8_t *packed,
+                      size_t packed_size, uint8_t *plane, size_t plane_size,
+                      struct fault *ret_fault);
+int plane_rans12_decode(struct plane_decode_context *context, const uint8_t *packed,
+                        size_t packed_size, uint8_t *plane, size_t plane_size,
+                        struct fault *ret_fault);
+int plane_bits_decode(struct plane_decode_context *context, const uint8_t *packed,
                       size_t packed_size, uint8_t *plane, size_t plane_size,
                       struct fault *ret_fault);
 

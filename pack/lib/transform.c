@@ -1,6 +1,8 @@
 /* transform.c - the registry of transform.h. */
 #include "transform.h"
 
+#include "format.h"
+
 static const struct transform transforms[] = {
     {
         .name = "none",
@@ -26,6 +28,26 @@ static const struct transform transforms[] = {
         .plane_bits = { 8, 8 },
         .split = transform_bf16_split,
         .merge = transform_bf16_merge,
+    },
+    {
+        .name = "fp32",
+        .features = TRUNK_FEATURE_WIDE,
+        .id = FRAME_TRANSFORM_FP32,
+        .element_size = 4,
+        .plane_count = 4,
+        .plane_bits = { 8, 8, 8, 8 },
+        .split = transform_fp32_split,
+        .merge = transform_fp32_merge,
+    },
+    {
+        .name = "bf16_joint",
+        .features = TRUNK_FEATURE_SMALL,
+        .id = FRAME_TRANSFORM_BF16_JOINT,
+        .element_size = 2,
+        .plane_count = 3,
+        .plane_bits = { 8, 8, 8 },
+        .split = transform_bf16_joint_split,
+        .merge = transform_bf16_joint_merge,
     },
 };
 

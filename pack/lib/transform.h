@@ -48,4 +48,10 @@ static inline unsigned transform_bf16_position(unsigned lane)
 void transform_bf16_split(const uint8_t *raw, size_t count, uint8_t *const planes[]);
 void transform_bf16_merge(const uint8_t *const planes[], size_t count, uint8_t *raw);
 
+void transform_fp32_split(const uint8_t *raw, size_t count, uint8_t *const planes[]);
+void transform_fp32_merge(const uint8_t *const planes[], size_t count, uint8_t *raw);
+
+void transform_bf16_joint_split(const uint8_t *raw, size_t count, uint8_t *const planes[]);
+void transform_bf16_joint_merge(const uint8_t *const planes[], size_t count, uint8_t *raw);
+
 #endif
