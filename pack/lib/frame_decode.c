@@ -155,11 +155,6 @@ int frame_decode(struct frame_decoder *decoder, const uint8_t *packed, size_t pa
     r = decode_planes(decoder, packed, &layout, planes, ret_fault);
     if (r < 0)
         return r;
-#if defined(TRUNK_MUTATE_PLANES) && TRUNK_MUTATE_PLANES > 1
-    const uint8_t *first = planes[0]; /* an error on purpose, see frame_encode.c */
-    planes[0] = planes[1];
-    planes[1] = first;
-#endif
     layout.transform->merge(planes, layout.element_count, out);
     return 0;
 }

@@ -19,10 +19,8 @@ enum {
 };
 
 struct rans_encoder {
-    const struct frame_log2 *log2;
     struct rans_encode_job job;
     struct rans_model model;
-    uint8_t *selectors;
     uint8_t *entries;
     uint8_t *escapes;
     uint8_t *streams;
@@ -43,12 +41,11 @@ int rans_encoder_new(size_t max_size, const struct frame_log2 *log2, struct rans
     struct rans_encoder *encoder = calloc(1, sizeof *encoder);
     if (!encoder)
         return -ENOMEM;
-    encoder->log2 = log2;
-    encoder->selectors = malloc(padded_size / RANS_SECTION + 1);
     encoder->entries = malloc(padded_size);
     encoder->escapes = malloc(padded_size + RANS_LANES);
     encoder->streams = malloc(padded_size + RANS_STREAMS_MAX * STREAM_SLACK);
-    if (!encoder->selectors || !encoder->entries || !encoder->escapes || !encoder->streams) {
+    if (!encoder->entries || !encoder->escapes || !encoder->streams ||
+        rans_model_init(&encoder->model, max_size, log2) < 0) {
         rans_encoder_free(encoder);
         return -ENOMEM;
     }
@@ -60,7 +57,7 @@ void rans_encoder_free(struct rans_encoder *encoder)
 {
     if (!encoder)
         return;
-    free(encoder->selectors);
+    rans_model_fini(&encoder->model);
     free(encoder->entries);
     free(encoder->escapes);
     free(encoder->streams);
@@ -95,11 +92,11 @@ static size_t map_symbols(struct rans_encoder *encoder, const uint8_t *plane, si
     }
     for (size_t i = 0; i < size; i += RANS_SECTION) {
         size_t count = size - i < RANS_SECTION ? size - i : RANS_SECTION;
-        escape_count += kernel()->map(plane + i, count, map[encoder->selectors[i / RANS_SECTION]],
+        escape_count += kernel()->map(plane + i, count, map[model->selectors[i / RANS_SECTION]],
                                       encoder->entries + i, encoder->escapes + escape_count);
     }
     /* Padding takes what costs least: the last entry is the most frequent but for the escape. */
-    const struct rans_table *last = &model->table[encoder->selectors[(size - 1) / RANS_SECTION]];
+    const struct rans_table *last = &model->table[model->selectors[(size - 1) / RANS_SECTION]];
     memset(encoder->entries + size, last->entry_count - 1, encoder->job.size - size);
     return escape_count;
 }
@@ -159,7 +156,7 @@ static void run_streams(struct rans_encoder *encoder, const uint8_t *ends[RANS_S
     size_t stream_room = job->size / job->stream_count + STREAM_SLACK;
 
     job->tables = encoder->model.table;
-    job->selectors = encoder->selectors;
+    job->selectors = encoder->model.selectors;
     job->entries = encoder->entries;
     for (unsigned v = 0; v < job->stream_count; v++)
         ends[v] = job->stream[v] = encoder->streams + (v + 1) * stream_room;
@@ -174,7 +171,7 @@ static uint8_t *write_selectors(const struct rans_encoder *encoder, uint8_t *to)
 
     memset(to, 0, size);
     for (size_t i = 0; i < count; i++)
-        to[i * bits / 8] |= (uint8_t)(encoder->selectors[i] << (i * bits % 8));
+        to[i * bits / 8] |= (uint8_t)(encoder->model.selectors[i] << (i * bits % 8));
     return to + size;
 }
 
@@ -245,7 +242,7 @@ int rans_encode(struct rans_encoder *encoder, const uint8_t *plane, size_t size,
     const uint8_t *ends[RANS_STREAMS_MAX];
     struct escape_plan plan;
 
-    rans_model_choose(encoder->log2, plane, size, encoder->selectors, &encoder->model);
+    rans_model_choose(&encoder->model, kernel(), plane, size);
     job->stream_count = stream_count_for(size);
     job->size = align_up(size, job->stream_count * (size_t)RANS_LANES);
     if (encoder->model.packed_size + job->stream_count * (size_t)RANS_STREAM_SIZE_MIN > room)

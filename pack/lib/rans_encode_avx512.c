@@ -8,6 +8,25 @@
 
 static const __mmask64 ODD = 0xAAAAAAAAAAAAAAAA;
 
+static void count(const uint8_t *symbols, size_t count, const uint8_t candidates[RANS_CANDIDATES],
+                  struct rans_counts *ret)
+{
+    if (count != RANS_SECTION) {
+        rans_encode_scalar.count(symbols, count, candidates, ret);
+        return;
+    }
+    __m512i block[RANS_SECTION / 64];
+    for (unsigned i = 0; i < RANS_SECTION / 64; i++)
+        block[i] = _mm512_loadu_si512(symbols + 64 * i);
+    for (unsigned c = 0; c < RANS_CANDIDATES; c++) {
+        __m512i symbol = _mm512_set1_epi8((char)candidates[c]);
+        long long sum = 0;
+        for (unsigned i = 0; i < RANS_SECTION / 64; i++)
+            sum += _mm_popcnt_u64(_mm512_cmpeq_epi8_mask(block[i], symbol));
+        ret->of[c] = (uint16_t)sum;
+    }
+}
+
 static size_t map(const uint8_t *symbols, size_t count, const uint8_t map[256], uint8_t *entries,
                   uint8_t *escapes)
 {
@@ -134,4 +153,8 @@ static void run(struct rans_encode_job *job)
         run_streams(job, 4);
 }
 
-const struct rans_encode_kernel rans_encode_avx512 = { .map = map, .run = run };
+const struct rans_encode_kernel rans_encode_avx512 = {
+    .count = count,
+    .map = map,
+    .run = run,
+};

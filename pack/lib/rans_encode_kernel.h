@@ -25,7 +25,16 @@ struct rans_encode_job {
     uint8_t *stream[RANS_STREAMS_MAX];
 };
 
+/* How often each of some symbols occurs in a section. */
+enum { RANS_CANDIDATES = 24 };
+struct rans_counts {
+    uint16_t of[RANS_CANDIDATES];
+};
+
 struct rans_encode_kernel {
+    /* Count candidates, all different, among count (1 to RANS_SECTION) symbols. */
+    void (*count)(const uint8_t *symbols, size_t count, const uint8_t candidates[RANS_CANDIDATES],
+                  struct rans_counts *ret);
     /* Look up the entry of each of count symbols in map, and append those with entry 0 to
      * escapes, which has RANS_LANES bytes of room behind what is needed. Returns how many. */
     size_t (*map)(const uint8_t *symbols, size_t count, const uint8_t map[256], uint8_t *entries,

@@ -11,6 +11,25 @@ struct divisor {
     uint8_t start;
 };
 
+static void count(const uint8_t *symbols, size_t count, const uint8_t candidates[RANS_CANDIDATES],
+                  struct rans_counts *ret)
+{
+    /* Four counters a symbol, since the same one twice in a row would wait for itself. */
+    uint16_t counts[4][256] = { 0 };
+    size_t i = 0;
+
+    for (; i + 4 <= count; i += 4)
+        for (unsigned k = 0; k < 4; k++)
+            counts[k][symbols[i + k]]++;
+    for (; i < count; i++)
+        counts[0][symbols[i]]++;
+    for (unsigned c = 0; c < RANS_CANDIDATES; c++) {
+        uint8_t symbol = candidates[c];
+        ret->of[c] = (uint16_t)(counts[0][symbol] + counts[1][symbol] + counts[2][symbol] +
+                                counts[3][symbol]);
+    }
+}
+
 static size_t map(const uint8_t *symbols, size_t count, const uint8_t map[256], uint8_t *entries,
                   uint8_t *escapes)
 {
@@ -75,4 +94,8 @@ static void run(struct rans_encode_job *job)
     }
 }
 
-const struct rans_encode_kernel rans_encode_scalar = { .map = map, .run = run };
+const struct rans_encode_kernel rans_encode_scalar = {
+    .count = count,
+    .map = map,
+    .run = run,
+};

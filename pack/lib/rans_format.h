@@ -4,7 +4,7 @@
 
 enum {
     RANS_LANES = 64,
-    RANS_SECTION = 1024,    /* symbols that share one choice of table */
+    RANS_SECTION = 512,    /* symbols that share one choice of table */
     RANS_STREAMS_MAX = 4,
     RANS_TABLES_MAX = 4,
     RANS_ENTRIES_MAX = 16,  /* of a table, the escape among them */

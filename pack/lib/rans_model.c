@@ -2,165 +2,97 @@
  *
  * Rows of a matrix differ in scale, so sections are put into four classes by their mean
  * symbol (for exponents, the scale), each with a table; neighbouring classes are merged to
- * two and to one, and what costs least is taken. Counts come from a quarter of the plane.
+ * two and to one, and what costs least is taken. Then each section goes to the table that
+ * suits it best, and the tables follow.
  */
 #include "rans_model.h"
 
-#include <stdbool.h>
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "rans_table_fit.h"
+
 enum {
-    SAMPLE_RUN = 64,  /* of every SAMPLE_EVERY bytes, so many are counted */
-    SAMPLE_EVERY = 256,
-    SAMPLE_SHARE = SAMPLE_EVERY / SAMPLE_RUN,
+    SAMPLE_RUN = 64, /* of each section, so many symbols are looked at for candidates */
     CLASSES = RANS_TABLES_MAX,
-    DIRECT_MIN = 5, /* fewer direct symbols are not tried, where there are more */
-    DIRECT_MAX = RANS_ENTRIES_MAX - 1,
-    ESCAPE_BITS = 4 * FRAME_BIT + FRAME_BIT / 8, /* a nibble, and a little for literals */
-    TABLE_FIXED_SIZE = 2,
-    SUMS_MAX = (1 << 22) / RANS_SECTION,
+    MEAN_SCALE = 64, /* means fit 16 bits */
+    REFINEMENTS = 2,
 };
 
-/* The symbols that occur, most frequent first. */
-struct ranking {
-    uint32_t count[RANS_ENTRIES_MAX];
-    uint8_t symbol[RANS_ENTRIES_MAX];
-    unsigned used; /* at most DIRECT_MAX are ranked */
-    uint32_t total;
-};
-
-struct candidate {
-    unsigned direct_count;
-    uint8_t frequency[RANS_ENTRIES_MAX]; /* by rank; [direct_count] is the escape's */
-    uint64_t cost;                       /* in FRAME_BIT, of what was sampled */
-};
-
-static void rank(const uint32_t counts[256], struct ranking *ret)
+static size_t section_count(size_t size)
 {
-    memset(ret, 0, sizeof *ret);
-    for (unsigned symbol = 0; symbol < 256; symbol++) {
-        uint32_t count = counts[symbol];
-        ret->total += count;
-        if (!count || (ret->used == DIRECT_MAX && count <= ret->count[DIRECT_MAX - 1]))
+    return (size + RANS_SECTION - 1) / RANS_SECTION;
+}
+
+static size_t section_size(size_t size, size_t section)
+{
+    size_t left = size - section * RANS_SECTION;
+    return left < RANS_SECTION ? left : RANS_SECTION;
+}
+
+int rans_model_init(struct rans_model *model, size_t max_size, const struct frame_log2 *log2)
+{
+    size_t sections = section_count(max_size);
+
+    memset(model, 0, sizeof *model);
+    model->log2 = log2;
+    model->selectors = malloc(sections);
+    model->counts = malloc(sections * sizeof *model->counts);
+    model->means = malloc(sections * sizeof *model->means);
+    if (!model->selectors || !model->counts || !model->means) {
+        rans_model_fini(model);
+        return -ENOMEM;
+    }
+    return 0;
+}
+
+void rans_model_fini(struct rans_model *model)
+{
+    free(model->selectors);
+    free(model->counts);
+    free(model->means);
+    memset(model, 0, sizeof *model);
+}
+
+/* The most frequent symbols of a sample. Where it has fewer, others fill up: they must differ. */
+static void pick_candidates(struct rans_model *model, const uint8_t *plane, size_t size)
+{
+    uint32_t counts[256] = { 0 };
+
+    for (size_t i = 0; i < size; i += RANS_SECTION) {
+        size_t n = size - i < SAMPLE_RUN ? size - i : SAMPLE_RUN;
+        for (size_t k = 0; k < n; k++)
+            counts[plane[i + k]]++;
+    }
+    /* Each count with its symbol below, so that no two are equal, and sorted by insertion. */
+    uint32_t best[RANS_CANDIDATES] = { 0 };
+    for (uint32_t symbol = 0; symbol < 256; symbol++) {
+        uint32_t key = (counts[symbol] << 8 | symbol) + 1;
+        unsigned i = RANS_CANDIDATES - 1;
+        if (key <= best[i])
             continue;
-        unsigned i = ret->used < DIRECT_MAX ? ret->used++ : DIRECT_MAX - 1;
-        for (; i > 0 && ret->count[i - 1] < count; i--) {
-            ret->count[i] = ret->count[i - 1];
-            ret->symbol[i] = ret->symbol[i - 1];
-        }
-        ret->count[i] = count;
-        ret->symbol[i] = (uint8_t)symbol;
+        for (; i > 0 && best[i - 1] < key; i--)
+            best[i] = best[i - 1];
+        best[i] = key;
     }
+    for (unsigned c = 0; c < RANS_CANDIDATES; c++)
+        model->candidates[c] = (uint8_t)(best[c] - 1);
 }
 
-/* Bring frequencies that sum to sum to RANS_SLOTS, each step where it costs least or gains most. */
-static void settle(const struct frame_log2 *log2, const uint32_t *counts, unsigned n, unsigned sum,
-                   uint8_t *frequency)
+/* Count all sections, and take the mean of what was counted. */
+static void count_sections(struct rans_model *model, const struct rans_encode_kernel *kernel,
+                           const uint8_t *plane, size_t size)
 {
-    for (; sum < RANS_SLOTS; sum++) {
-        unsigned best = 0;
-        uint64_t best_gain = 0;
-        for (unsigned i = 0; i < n; i++) {
-            uint32_t f = frequency[i];
-            uint64_t gain = (uint64_t)counts[i] * (log2->of[f + 1] - log2->of[f]);
-            if (f < 255 && (gain > best_gain || frequency[best] == 255)) {
-                best = i;
-                best_gain = gain;
-            }
+    for (size_t s = 0; s < section_count(size); s++) {
+        struct rans_counts *counts = &model->counts[s];
+        uint32_t sum = 0, total = 0;
+        kernel->count(plane + s * RANS_SECTION, section_size(size, s), model->candidates, counts);
+        for (unsigned c = 0; c < RANS_CANDIDATES; c++) {
+            total += counts->of[c];
+            sum += (uint32_t)counts->of[c] * model->candidates[c];
         }
-        frequency[best]++;
-    }
-    for (; sum > RANS_SLOTS; sum--) {
-        unsigned best = n;
-        uint64_t best_loss = 0;
-        for (unsigned i = 0; i < n; i++) {
-            uint32_t f = frequency[i];
-            if (f < 2)
-                continue;
-            uint64_t loss = (uint64_t)counts[i] * (log2->of[f] - log2->of[f - 1]);
-            if (best == n || loss < best_loss) {
-                best = i;
-                best_loss = loss;
-            }
-        }
-        frequency[best]--;
-    }
-}
-
-/* Frequencies and cost when the first direct_count of the ranking are direct. */
-static void try_direct(const struct frame_log2 *log2, const struct ranking *ranking,
-                       unsigned direct_count, struct candidate *ret)
-{
-    uint32_t counts[RANS_ENTRIES_MAX];
-    uint32_t escaped = ranking->total;
-    unsigned n = direct_count + 1, sum = 0;
-
-    for (unsigned i = 0; i < direct_count; i++) {
-        counts[i] = ranking->count[i];
-        escaped -= counts[i];
-    }
-    counts[direct_count] = escaped;
-    for (unsigned i = 0; i < n; i++) {
-        uint64_t f = ((uint64_t)counts[i] * RANS_SLOTS + ranking->total / 2) / ranking->total;
-        ret->frequency[i] = (uint8_t)(f < 1 ? 1 : f > 255 ? 255 : f);
-        sum += ret->frequency[i];
-    }
-    settle(log2, counts, n, sum, ret->frequency);
-
-    ret->direct_count = direct_count;
-    ret->cost = (uint64_t)escaped * ESCAPE_BITS +
-                (TABLE_FIXED_SIZE + direct_count) * 8ull * FRAME_BIT / SAMPLE_SHARE;
-    for (unsigned i = 0; i < n; i++)
-        ret->cost += (uint64_t)counts[i] * (8 * FRAME_BIT - log2->of[ret->frequency[i]]);
-}
-
-/* The best table for counts (at least one is not zero). Returns its cost. */
-static uint64_t build(const struct frame_log2 *log2, const uint32_t counts[256],
-                      struct rans_table *ret)
-{
-    struct ranking ranking;
-    struct candidate best = { .cost = UINT64_MAX }, next;
-
-    rank(counts, &ranking);
-    unsigned first = ranking.used < DIRECT_MIN ? ranking.used : DIRECT_MIN;
-    for (unsigned k = first; k <= ranking.used; k++) {
-        try_direct(log2, &ranking, k, &next);
-        if (next.cost < best.cost)
-            best = next;
-    }
-
-    uint8_t symbols[RANS_ENTRIES_MAX], frequencies[RANS_ENTRIES_MAX];
-    for (unsigned i = 0; i < best.direct_count; i++) {
-        unsigned j = i;
-        for (; j > 0 && symbols[j - 1] > ranking.symbol[i]; j--) {
-            symbols[j] = symbols[j - 1];
-            frequencies[j] = frequencies[j - 1];
-        }
-        symbols[j] = ranking.symbol[i];
-        frequencies[j] = best.frequency[i];
-    }
-    rans_table_arrange(best.direct_count, symbols, frequencies, ret);
-    return best.cost;
-}
-
-static uint32_t run_size(size_t size, size_t offset)
-{
-    return (uint32_t)(size - offset < SAMPLE_RUN ? size - offset : SAMPLE_RUN);
-}
-
-/* Mean of the sampled symbols of each section, in 1/256. */
-static void take_means(const uint8_t *plane, size_t size, uint16_t *ret_means)
-{
-    for (size_t base = 0; base < size; base += RANS_SECTION) {
-        size_t end = size - base < RANS_SECTION ? size : base + RANS_SECTION;
-        uint32_t sum = 0, count = 0;
-        for (size_t i = base; i < end; i += SAMPLE_EVERY) {
-            uint32_t n = run_size(size, i);
-            for (uint32_t k = 0; k < n; k++)
-                sum += plane[i + k];
-            count += n;
-        }
-        ret_means[base / RANS_SECTION] = (uint16_t)(sum * 256 / count);
+        model->means[s] = (uint16_t)(total ? sum * MEAN_SCALE / total : 0);
     }
 }
 
@@ -189,75 +121,103 @@ static void classify(const uint16_t *means, size_t sections, uint8_t *ret_classe
                                    (means[i] > mean + part));
 }
 
-static void count_classes(const uint8_t *plane, size_t size, const uint8_t *classes,
-                          uint32_t ret_counts[CLASSES][256])
+/* Sum the counts of the sections of each class. */
+static void sum_classes(const struct rans_model *model, size_t size,
+                        struct rans_sums ret[CLASSES])
 {
-    /* Two counters a symbol, since the same one twice in a row would wait for itself. */
-    uint32_t second[CLASSES][256];
-
-    memset(ret_counts, 0, sizeof second);
-    memset(second, 0, sizeof second);
-    for (size_t i = 0; i < size; i += SAMPLE_EVERY) {
-        uint32_t n = run_size(size, i);
-        uint32_t *a = ret_counts[classes[i / RANS_SECTION]];
-        uint32_t *b = second[classes[i / RANS_SECTION]];
-        for (uint32_t k = 0; k + 1 < n; k += 2) {
-            a[plane[i + k]]++;
-            b[plane[i + k + 1]]++;
-        }
-        if (n % 2)
-            a[plane[i + n - 1]]++;
+    memset(ret, 0, CLASSES * sizeof *ret);
+    for (size_t s = 0; s < section_count(size); s++) {
+        struct rans_sums *sums = &ret[model->selectors[s]];
+        for (unsigned c = 0; c < RANS_CANDIDATES; c++)
+            sums->of[c] += model->counts[s].of[c];
+        sums->total += (uint32_t)section_size(size, s);
     }
-    for (unsigned c = 0; c < CLASSES; c++)
-        for (unsigned symbol = 0; symbol < 256; symbol++)
-            ret_counts[c][symbol] += second[c][symbol];
 }
 
-/* Tables for classes merged to table_count neighbours. Returns the cost, selectors included. */
-static uint64_t build_merged(const struct frame_log2 *log2, uint32_t counts[CLASSES][256],
-                             size_t sections, unsigned table_count,
-                             struct rans_table ret_tables[CLASSES])
+/* Fit a table to each class. Returns the cost, selectors included, in FRAME_BIT. */
+static uint64_t fit_classes(const struct rans_model *model, const struct rans_sums sums[CLASSES],
+                            size_t size, unsigned table_count,
+                            struct rans_table ret_tables[CLASSES])
 {
-    unsigned merged = CLASSES / table_count;
-    unsigned selector_bits = table_count / 2; /* log2 of 1, 2 and 4 */
-    uint64_t cost = (uint64_t)sections * selector_bits * FRAME_BIT / SAMPLE_SHARE;
+    uint64_t selector_bits = table_count / 2; /* log2 of 1, 2 and 4 */
+    uint64_t cost = section_count(size) * selector_bits * FRAME_BIT;
 
-    for (unsigned t = 0; t < table_count; t++) {
-        uint32_t sum[256] = { 0 };
-        uint32_t total = 0;
-        for (unsigned c = t * merged; c < (t + 1) * merged; c++)
-            for (unsigned symbol = 0; symbol < 256; symbol++) {
-                sum[symbol] += counts[c][symbol];
-                total += counts[c][symbol];
-            }
-        if (!total) /* no section chose it, but the format wants a table */
-            sum[0] = 1;
-        cost += build(log2, sum, &ret_tables[t]);
-    }
+    for (unsigned t = 0; t < table_count; t++)
+        cost += rans_table_fit(model->log2, model->candidates, &sums[t], &ret_tables[t]);
     return cost;
 }
 
-void rans_model_choose(const struct frame_log2 *log2, const uint8_t *plane, size_t size,
-                       uint8_t *selectors, struct rans_model *ret)
+static void merge_neighbours(struct rans_sums sums[CLASSES], unsigned table_count)
 {
-    size_t sections = (size + RANS_SECTION - 1) / RANS_SECTION;
-    uint16_t means[SUMS_MAX];
-    uint32_t counts[CLASSES][256];
+    for (unsigned t = 0; t < table_count; t++) {
+        struct rans_sums merged = sums[2 * t];
+        for (unsigned c = 0; c < RANS_CANDIDATES; c++)
+            merged.of[c] += sums[2 * t + 1].of[c];
+        merged.total += sums[2 * t + 1].total;
+        sums[t] = merged;
+    }
+}
+
+/* Each section to the table that is cheapest for it. */
+static void reassign(struct rans_model *model, size_t size)
+{
+    struct rans_prices prices[CLASSES];
+
+    for (unsigned t = 0; t < model->table_count; t++) {
+        rans_table_price(model->log2, model->candidates, &model->table[t], &prices[t]);
+        for (unsigned c = 0; c < RANS_CANDIDATES; c++)
+            prices[t].of[c] = (int16_t)(prices[t].of[c] - prices[t].escape);
+    }
+    for (size_t s = 0; s < section_count(size); s++) {
+        const uint16_t *counts = model->counts[s].of;
+        int32_t best = INT32_MAX;
+        for (unsigned t = 0; t < model->table_count; t++) {
+            int32_t cost = (int32_t)section_size(size, s) * prices[t].escape;
+            for (unsigned c = 0; c < RANS_CANDIDATES; c++)
+                cost += (int16_t)counts[c] * prices[t].of[c];
+            if (cost < best) {
+                best = cost;
+                model->selectors[s] = (uint8_t)t;
+            }
+        }
+    }
+}
+
+/* One table, or two, or four? Leaves the best in the model; returns its cost. */
+static uint64_t choose_count(struct rans_model *model, size_t size)
+{
+    struct rans_sums sums[CLASSES];
     struct rans_table tables[CLASSES];
     uint64_t best = UINT64_MAX;
 
-    take_means(plane, size, means);
-    classify(means, sections, selectors);
-    count_classes(plane, size, selectors, counts);
-    for (unsigned table_count = 1; table_count <= CLASSES; table_count *= 2) {
-        uint64_t cost = build_merged(log2, counts, sections, table_count, tables);
-        if (cost >= best)
-            continue;
-        best = cost;
-        ret->table_count = table_count;
-        memcpy(ret->table, tables, sizeof tables);
+    classify(model->means, section_count(size), model->selectors);
+    sum_classes(model, size, sums);
+    for (unsigned table_count = CLASSES; table_count > 0; table_count /= 2) {
+        uint64_t cost = fit_classes(model, sums, size, table_count, tables);
+        if (cost <= best) {
+            best = cost;
+            model->table_count = table_count;
+            memcpy(model->table, tables, sizeof tables);
+        }
+        merge_neighbours(sums, table_count / 2);
     }
-    for (size_t i = 0; i < sections; i++)
-        selectors[i] = (uint8_t)(selectors[i] / (CLASSES / ret->table_count));
-    ret->packed_size = (size_t)(best * SAMPLE_SHARE / (8 * FRAME_BIT));
+    for (size_t s = 0; s < section_count(size); s++)
+        model->selectors[s] = (uint8_t)(model->selectors[s] / (CLASSES / model->table_count));
+    return best;
+}
+
+void rans_model_choose(struct rans_model *model, const struct rans_encode_kernel *kernel,
+                       const uint8_t *plane, size_t size)
+{
+    struct rans_sums sums[CLASSES];
+
+    pick_candidates(model, plane, size);
+    count_sections(model, kernel, plane, size);
+    uint64_t cost = choose_count(model, size);
+    for (unsigned i = 0; i < REFINEMENTS && model->table_count > 1; i++) {
+        reassign(model, size);
+        sum_classes(model, size, sums);
+        cost = fit_classes(model, sums, size, model->table_count, model->table);
+    }
+    model->packed_size = (size_t)(cost / (8 * FRAME_BIT));
 }

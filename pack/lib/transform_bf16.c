@@ -4,45 +4,93 @@
  * sign are r & 255, so that joining is one rotation. Both planes are in lane order: within
  * a block of 64 elements they stand so that interleaving the bytes of two vector registers
  * in halves puts every element in place, at any vector width.
+ *
+ * Written as loops that compilers turn into vector code: a block is eight rows of eight.
  */
+#include <endian.h>
+#include <string.h>
+
 #include "transform.h"
 
-enum { BLOCK = 64 };
+enum { BLOCK = 64, ROW = 8, ROWS = BLOCK / ROW };
+
+/* First element of the row of eight that is stored as row-th. */
+static inline size_t row_position(size_t row)
+{
+    return row % 2 ? BLOCK / 2 + row / 2 * ROW : row / 2 * ROW;
+}
+
+static inline uint16_t load(const uint8_t *raw)
+{
+    uint16_t word;
+    memcpy(&word, raw, sizeof word);
+    word = le16toh(word);
+    return (uint16_t)(word << 1 | word >> 15);
+}
 
 static inline void store(uint8_t *raw, uint8_t exponent, uint8_t rest)
 {
-    raw[0] = (uint8_t)(rest >> 1 | exponent << 7);
-    raw[1] = (uint8_t)(exponent >> 1 | rest << 7);
+    uint16_t word = (uint16_t)(exponent << 8 | rest);
+    word = htole16((uint16_t)(word >> 1 | word << 15));
+    memcpy(raw, &word, sizeof word);
 }
 
-static inline void load(const uint8_t *raw, uint8_t *exponent, uint8_t *rest)
+static inline void split_row(const uint8_t *restrict raw, size_t count, uint8_t *restrict exponent,
+                             uint8_t *restrict rest)
 {
-    *exponent = (uint8_t)(raw[1] << 1 | raw[0] >> 7);
-    *rest = (uint8_t)(raw[0] << 1 | raw[1] >> 7);
+    for (size_t i = 0; i < count; i++) {
+        uint16_t word = load(raw + 2 * i);
+        exponent[i] = (uint8_t)(word >> 8);
+        rest[i] = (uint8_t)word;
+    }
+}
+
+static inline void merge_row(const uint8_t *restrict exponent, const uint8_t *restrict rest,
+                             size_t count, uint8_t *restrict raw)
+{
+    for (size_t i = 0; i < count; i++)
+        store(raw + 2 * i, exponent[i], rest[i]);
+}
+
+/* A whole block: in memory order first, which compilers know how to do, then row by row. */
+static inline void split_block(const uint8_t *raw, uint8_t *exponent, uint8_t *rest)
+{
+    uint8_t e[BLOCK], r[BLOCK];
+
+    split_row(raw, BLOCK, e, r);
+    for (size_t row = 0; row < ROWS; row++) {
+        memcpy(exponent + row * ROW, e + row_position(row), ROW);
+        memcpy(rest + row * ROW, r + row_position(row), ROW);
+    }
 }
 
 void transform_bf16_split(const uint8_t *raw, size_t count, uint8_t *const planes[])
 {
-    uint8_t *restrict exponent = planes[0], *restrict rest = planes[1];
+    uint8_t *exponent = planes[0], *rest = planes[1];
     size_t whole = count / BLOCK * BLOCK;
 
-    for (size_t base = 0; base < whole; base += BLOCK)
-        for (unsigned lane = 0; lane < BLOCK; lane++)
-            load(raw + 2 * (base + transform_bf16_position(lane)), &exponent[base + lane],
-                 &rest[base + lane]);
-    for (size_t i = whole; i < count; i++)
-        load(raw + 2 * i, &exponent[i], &rest[i]);
+    for (size_t i = 0; i < whole; i += BLOCK)
+        split_block(raw + 2 * i, exponent + i, rest + i);
+    split_row(raw + 2 * whole, count - whole, exponent + whole, rest + whole);
 }
 
-void transform_bf16_merge(const uint8_t *const planes[], size_t count, uint8_t *restrict raw)
+static inline void merge_block(const uint8_t *exponent, const uint8_t *rest, uint8_t *raw)
+{
+    uint8_t e[BLOCK], r[BLOCK];
+
+    for (size_t row = 0; row < ROWS; row++) {
+        memcpy(e + row_position(row), exponent + row * ROW, ROW);
+        memcpy(r + row_position(row), rest + row * ROW, ROW);
+    }
+    merge_row(e, r, BLOCK, raw);
+}
+
+void transform_bf16_merge(const uint8_t *const planes[], size_t count, uint8_t *raw)
 {
     const uint8_t *exponent = planes[0], *rest = planes[1];
     size_t whole = count / BLOCK * BLOCK;
 
-    for (size_t base = 0; base < whole; base += BLOCK)
-        for (unsigned lane = 0; lane < BLOCK; lane++)
-            store(raw + 2 * (base + transform_bf16_position(lane)), exponent[base + lane],
-                  rest[base + lane]);
-    for (size_t i = whole; i < count; i++)
-        store(raw + 2 * i, exponent[i], rest[i]);
+    for (size_t i = 0; i < whole; i += BLOCK)
+        merge_block(exponent + i, rest + i, raw + 2 * i);
+    merge_row(exponent + whole, rest + whole, count - whole, raw + 2 * whole);
 }
