@@ -8,7 +8,7 @@ import numpy as np
 from .container import Corrupt, require
 
 LANES = 64
-SECTION = 1024
+SECTION = 512
 STREAM_SIZE_MIN = 128
 CARRY_PER_STREAM = 120
 FINAL_STATE = 256
