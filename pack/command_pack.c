@@ -137,6 +137,8 @@ static struct totals add_up(const struct pack_plan *plan)
     for (size_t i = 0; i < plan->count; i++) {
         const struct pack_task *task = &plan->tasks[i];
 
+        if (task->entry->first_link != TREE_NO_LINK && !task->entry->failed)
+            continue; /* another name of a file that is counted */
         if (task->entry->failed || task->outcome == PACK_FAILED) {
             totals.failed++;
             continue;
@@ -159,11 +161,16 @@ static double ratio_of(uint64_t stored_size, uint64_t raw_size)
 static void print_json(const struct pack_plan *plan, const struct totals *totals, double seconds,
                        bool dry_run)
 {
+    const char *separator = "\n";
+
     printf("{\"dry_run\": %s, \"files\": [", dry_run ? "true" : "false");
     for (size_t i = 0; i < plan->count; i++) {
         const struct pack_task *task = &plan->tasks[i];
 
-        fputs(i ? ",\n  {\"path\": " : "\n  {\"path\": ", stdout);
+        if (task->entry->first_link != TREE_NO_LINK && !task->entry->failed)
+            continue;
+        printf("%s  {\"path\": ", separator);
+        separator = ",\n";
         json_out_string(stdout, task->output_base);
         printf(", \"outcome\": \"%s\", \"raw_size\": %llu, \"stored_size\": %llu}",
                task->entry->failed ? "failed" : pack_task_outcome_text(task->outcome),

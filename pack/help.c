@@ -46,7 +46,7 @@ static const struct option_help {
      "threads that encode and decode (all processors)"},
     {"codec", "NAME", OPTION_CODEC, IN_PACK,
      "auto, fast, small, zstd, or raw (every file is packed, none compressed)"},
-    {"level", "N", OPTION_LEVEL, IN_PACK, "level of zstd, 1 to 19 (1)"},
+    {"level", "N", OPTION_LEVEL, IN_PACK, "level of zstd, 1 to 19 (1 with --codec zstd, else 3)"},
     {"block-size", "SIZE", OPTION_BLOCK_SIZE, IN_PACK, "unit of storage, 4K to 64M (4M)"},
     {"frame-size", "SIZE", OPTION_FRAME_SIZE, IN_PACK, "unit of decoding, 4K to 4M (256K)"},
     {"exclude", "GLOB", OPTION_EXCLUDE, IN_PACK | IN_VERIFY,

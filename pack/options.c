@@ -13,7 +13,13 @@
 #include "help.h"
 #include "isa.h"
 
-enum { JOBS_MAX = 256, ZSTD_LEVEL_MAX = 19 };
+enum {
+    JOBS_MAX = 256,
+    ZSTD_LEVEL_MAX = 19,
+    LEVEL_UNSET = 0,
+    LEVEL_OF_ZSTD = 1, /* byte planes of weights: a higher one is slower and no smaller */
+    LEVEL_OF_OTHERS = 3, /* there zstd is left with text and the like */
+};
 
 static const char *const codec_names[] = {
     [FRAME_CODEC_AUTO] = "auto", [FRAME_CODEC_FAST] = "fast", [FRAME_CODEC_SMALL] = "small",
@@ -234,7 +240,7 @@ int options_parse(int argc, char **argv, struct options *ret)
 
     *ret = (struct options){
         .jobs = processors(),
-        .encode = {.codec = FRAME_CODEC_AUTO, .zstd_level = 1},
+        .encode = {.codec = FRAME_CODEC_AUTO, .zstd_level = LEVEL_UNSET},
         .frame_size = TRUNK_FRAME_SIZE_DEFAULT,
         .block_size = TRUNK_BLOCK_SIZE_DEFAULT,
     };
@@ -260,6 +266,9 @@ int options_parse(int argc, char **argv, struct options *ret)
         if (status >= 0)
             return status;
     }
+    if (ret->encode.zstd_level == LEVEL_UNSET)
+        ret->encode.zstd_level =
+            ret->encode.codec == FRAME_CODEC_ZSTD ? LEVEL_OF_ZSTD : LEVEL_OF_OTHERS;
     status = take_operands(ret, argc - 1, argv + 1);
     if (status < 0)
         status = check_sizes(ret, parsing.frame_given);
