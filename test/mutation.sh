@@ -15,6 +15,6 @@ bytes_named() { planes_named | grep 'high and low bytes'; }
 check "... those of bytes" bytes_named
 check "planes swapped on both sides fail the vectors" fails "$2"
 cp "$out" "$work/vectors"
-vectors_named() { grep '^not ok' "$work/vectors" | grep -E 'good-(bytes2|bf16)'; }
+vectors_named() { grep '^not ok' "$work/vectors" | grep good-bytes2; }
 check "... those with planes" vectors_named
 finish

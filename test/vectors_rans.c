@@ -129,10 +129,10 @@ static void insert(struct plane *plane, uint32_t at, const uint8_t *bytes, uint3
     plane->size += size;
 }
 
-/* Two tables of which only the first is used; a bit behind the only section's is set. */
+/* Two tables of which only the first is used; a bit behind those of the two sections is set. */
 static void selectors(struct vector_file *ret)
 {
-    static const uint8_t second[TABLE_SIZE + 1] = {1, SYMBOL, FREQUENCY, 1 << 1};
+    static const uint8_t second[TABLE_SIZE + 1] = {1, SYMBOL, FREQUENCY, 1 << 2};
     struct plane plane;
     encode(NULL, &plane);
     plane.bytes[0] = 1 << 2;
@@ -268,9 +268,9 @@ const struct vector vectors_rans[] = {
      escape_entry},
     {"bad-rans-literals", "a literal that no escape takes", -EBADMSG, FAULT_RANS_ESCAPES,
      escape_literals},
-    {"bad-rans-escape-unused", "an escape that no symbol uses", -EBADMSG, FAULT_RANS_STREAM,
+    {"bad-rans-escape-unused", "an escape that no symbol uses", -EBADMSG, FAULT_RANS_END,
      escape_unused},
-    {"bad-rans-stream-rest", "a byte of a stream is not used", -EBADMSG, FAULT_RANS_STREAM,
+    {"bad-rans-stream-rest", "a byte of a stream is not used", -EBADMSG, FAULT_RANS_END,
      stream_rest},
     {"bad-rans-stream-short", "a stream shorter than its states", -EBADMSG, FAULT_RANS_STREAM,
      stream_short},

@@ -96,7 +96,8 @@ static int serve(struct fuse_session *session, const char *mountpoint)
 
 int main(int argc, char **argv)
 {
-    char *args_v[] = {argv[0], "-ofsname=empty_fs", NULL};
+    char name_option[] = "-ofsname=empty_fs";
+    char *args_v[] = {argv[0], name_option, NULL};
     struct fuse_args args = FUSE_ARGS_INIT(2, args_v);
     if (argc != 3 || (file_size = strtoull(argv[1], NULL, 10)) == 0) {
         fprintf(stderr, "usage: empty_fs BYTES MOUNTPOINT\n");

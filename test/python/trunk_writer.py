@@ -22,10 +22,14 @@ from trunk_format.container import (  # noqa: E402
 from trunk_format.rans import CARRY_PER_STREAM, FINAL_STATE, LANES, SECTION  # noqa: E402
 from trunk_format.transforms import LANE_BLOCK, LANE_ORDER  # noqa: E402
 from trunk_format.xxh3 import xxh3  # noqa: E402
+from rans12_writer import Shape12, encode_bits, encode_rans12  # noqa: E402
 
-STORED, NONE, BYTES2, BF16 = range(4)
-RAW, CONSTANT, ZSTD, RANS, REST = range(5)
-FEATURE_ZSTD, FEATURE_RANS = 1, 2
+STORED, NONE, BYTES2, BF16, FP32, BF16_JOINT = range(6)
+RAW, CONSTANT, ZSTD, RANS, REST, RANS12, BITS = range(7)
+ELEMENT_SIZE = (1, 1, 2, 2, 4, 2)
+FEATURE_ZSTD, FEATURE_RANS, FEATURE_WIDE, FEATURE_SMALL = 1, 2, 4, 8
+FEATURE_OF_TRANSFORM = {FP32: FEATURE_WIDE, BF16_JOINT: FEATURE_SMALL}
+RANS12_SIZE_MIN = 128
 
 
 class Shape:
@@ -53,6 +57,14 @@ RECIPES = (
     (BF16, 1, (Shape(4, 1, 11, carry=True), REST)),
     (BF16, 0, (Shape(2, 4, 7, listed=True), Shape(4, 1, 14))),
     (BF16, 0, (ZSTD, RAW)),
+    (NONE, 0, (Shape12(),)),
+    (BYTES2, 0, (Shape12(marked=True), RAW)),
+    (NONE, 0, (Shape12(tables=4, mirror=0x80),)),
+    (BF16, 0, (Shape12(tables=2, mirror=0x81, marked=True), BITS)),
+    (FP32, 0, (Shape(1, 1, 12, carry=True), REST, BITS, Shape12())),
+    (FP32, 3, (Shape(2, 2, 9), RAW, RAW, RAW)),
+    (BF16_JOINT, 0, (BITS, Shape12(tables=2), BITS)),
+    (BF16_JOINT, 1, (Shape(1, 1, 4), Shape12(), BITS)),
 )
 
 
@@ -168,15 +180,29 @@ def encode_rans(plane, shape, carried):
     return header + body + nibbles + literals + b"".join(streams)
 
 
+def rotated_words(low, high):
+    word = low.astype(np.uint16) | high.astype(np.uint16) << 8
+    return word << 1 | word >> 15
+
+
+def split_planes_fp32(elements):
+    rotated = rotated_words(elements[2::4], elements[3::4])
+    return [(rotated >> 8).astype(np.uint8), (rotated & 255).astype(np.uint8),
+            elements[1::4].copy(), elements[0::4].copy()]
+
+
 def split_planes(transform, raw):
     elements = np.frombuffer(raw, np.uint8)
     if transform == NONE:
         return [elements]
+    if transform == FP32:
+        return split_planes_fp32(elements)
     low, high = elements[0::2], elements[1::2]
     if transform == BYTES2:
         return [high, low]
-    word = low.astype(np.uint16) | high.astype(np.uint16) << 8
-    rotated = word << 1 | word >> 15
+    rotated = rotated_words(low, high)
+    if transform == BF16_JOINT:
+        return [plane.astype(np.uint8) for plane in (rotated >> 14, rotated >> 6 & 255, rotated & 63)]
     return [to_lane_order(plane.astype(np.uint8)) for plane in (rotated >> 8, rotated & 255)]
 
 
@@ -194,37 +220,50 @@ def split_carried(plane, shape):
     return padded[:-size], padded[-size:]
 
 
+def encode_plane(planes, number, coders):
+    """(coder's identifier, payload, feature bits)"""
+    plane, coder = planes[number], coders[number]
+    if isinstance(coder, Shape):
+        carried = split_carried(planes[number + 1], coder)[1] if coder.carry else None
+        return RANS, encode_rans(plane, coder, carried), FEATURE_RANS
+    if coder == REST:
+        return REST, split_carried(plane, coders[number - 1])[0], FEATURE_RANS
+    if (plane == plane[0]).all():
+        return CONSTANT, plane[:1].tobytes(), 0
+    if isinstance(coder, Shape12):
+        return RANS12, encode_rans12(plane, coder), FEATURE_WIDE
+    if coder == BITS:
+        return BITS, encode_bits(plane), FEATURE_WIDE
+    if coder == ZSTD:
+        return ZSTD, zstandard.ZstdCompressor(level=1).compress(plane.tobytes()), FEATURE_ZSTD
+    return RAW, plane.tobytes(), 0
+
+
+def shortest_plane(coder):
+    if isinstance(coder, Shape):
+        return 128 * coder.streams
+    return RANS12_SIZE_MIN if isinstance(coder, Shape12) else 1
+
+
 def encode_frame(raw, recipe):
     transform, phase, coders = recipe
-    element_size = 1 if transform <= NONE else 2
+    stored = struct.pack("<BBHI", STORED, 0, 0, len(raw)) + raw, 0
+    size = ELEMENT_SIZE[transform]
     usable = len(raw) - phase
-    shortest = max([128 * coder.streams for coder in coders if isinstance(coder, Shape)] or [1])
-    if transform == STORED or usable // element_size < shortest:
-        return struct.pack("<BBHI", STORED, 0, 0, len(raw)) + raw, 0
-    tail_at = len(raw) - usable % element_size
+    if transform == STORED or usable // size < max(map(shortest_plane, coders)):
+        return stored
+    tail_at = len(raw) - usable % size
     planes = split_planes(transform, raw[phase:tail_at])
-    packed, features = [], 0
-    for number, (plane, coder) in enumerate(zip(planes, coders)):
-        if isinstance(coder, Shape):
-            carried = split_carried(planes[number + 1], coder)[1] if coder.carry else None
-            data, identifier = encode_rans(plane, coder, carried), RANS
-            features |= FEATURE_RANS
-        elif coder == REST:
-            data, identifier = split_carried(plane, coders[number - 1])[0], REST
-        elif (plane == plane[0]).all():
-            data, identifier = plane[:1].tobytes(), CONSTANT
-        elif coder == ZSTD:
-            data, identifier = zstandard.ZstdCompressor(level=1).compress(plane.tobytes()), ZSTD
-            features |= FEATURE_ZSTD
-        else:
-            data, identifier = plane.tobytes(), RAW
-        packed.append((identifier, data))
+    packed = [encode_plane(planes, number, coders) for number in range(len(planes))]
     directory = b"".join(bytes([identifier]) + len(data).to_bytes(3, "little")
-                         for identifier, data in packed)
+                         for identifier, data, _ in packed)
     payload = struct.pack("<BBHI", transform, phase, 0, len(raw)) + directory + raw[:phase] \
-        + raw[tail_at:] + b"".join(data for _, data in packed)
+        + raw[tail_at:] + b"".join(data for _, data, _ in packed)
     if len(payload) > len(raw) + 8:
-        return struct.pack("<BBHI", STORED, 0, 0, len(raw)) + raw, 0
+        return stored
+    features = FEATURE_OF_TRANSFORM.get(transform, 0)
+    for _, _, used in packed:
+        features |= used
     return payload, features
 
 
