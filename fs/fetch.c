@@ -27,7 +27,6 @@ static struct fetch *fetch_new(struct packed_file *file, uint64_t begin, uint64_
     packed_file_get(file);
     fetch->file = file;
     fetch->io.fd = direct || file->buffered_fd < 0 ? file->fd : file->buffered_fd;
-    fetch->io.in_memory = file->in_memory;
     fetch->io.offset = aligned;
     fetch->io.size = (uint32_t)(align_up(end, PAGE) - aligned);
     fetch->io.needed = (uint32_t)(end - aligned);
@@ -101,8 +100,26 @@ static void fetch_run(struct pipeline_worker *worker, struct frame *run, bool ah
     fetch_start(worker, fetch);
 }
 
+/* Frames of a file in memory are read one by one as they are decoded, so that their bytes are
+ * still in the processor's cache: hand them over as they are. */
+static void queue_unread(struct pipeline_worker *worker, struct frame *chain)
+{
+    frame_table_lock(worker->pipeline->table);
+    while (chain) {
+        struct frame *next = chain->queue_next;
+        pipeline_queue(worker, chain);
+        chain = next;
+    }
+    frame_table_unlock(worker->pipeline->table);
+    pipeline_share(worker);
+}
+
 void fetch_frames(struct pipeline_worker *worker, struct frame *chain, bool ahead)
 {
+    if (chain && chain->file->in_memory) {
+        queue_unread(worker, chain);
+        return;
+    }
     while (chain)
         fetch_run(worker, cut_run(&chain, worker->pipeline->run_max), ahead);
 }
@@ -161,6 +178,15 @@ static void frames_done(struct pipeline_worker *worker, struct fetch *fetch)
     pipeline_share(worker);
 }
 
+void fetch_log_error(const struct frame *frame, int error)
+{
+    metrics_add(METRICS_ERRORS_IO, 1);
+    log_error("%s: frame %" PRIu64 " (%" PRIu32 " bytes at %" PRIu64 " of the packed file): %s",
+              frame->file->name, frame->number, frame->place.packed_size,
+              frame->place.packed_offset,
+              error == -ENODATA ? "the file was cut" : strerror(-error));
+}
+
 /* One bad sector must not take the neighbours along: read each frame by itself. */
 static void frames_failed(struct pipeline_worker *worker, struct fetch *fetch)
 {
@@ -168,10 +194,7 @@ static void frames_failed(struct pipeline_worker *worker, struct fetch *fetch)
     bool ahead = fetch->ahead;
 
     if (!frame->queue_next) {
-        metrics_add(METRICS_ERRORS_IO, 1);
-        log_error("%s: frame %" PRIu64 " (%" PRIu32 " bytes at %" PRIu64 " of the packed file): %s",
-                  fetch->file->name, frame->number, fetch->io.needed, fetch->io.offset,
-                  fetch->io.result == -ENODATA ? "the file was cut" : strerror(-fetch->io.result));
+        fetch_log_error(frame, fetch->io.result);
         pipeline_fail(worker, frame, EIO);
         fetch_release(worker, fetch);
         return;

@@ -32,6 +32,9 @@ void fetch_verbatim(struct pipeline_worker *worker, struct read_request *request
 /* A read came back; hand the result on. */
 void fetch_done(struct pipeline_worker *worker, struct fetch *fetch);
 
+/* The packed bytes of one frame could not be read: count and log it. */
+void fetch_log_error(const struct frame *frame, int error);
+
 /* Give the packed memory back and free it. */
 void fetch_release(struct pipeline_worker *worker, struct fetch *fetch);
 

@@ -11,57 +11,73 @@
 
 enum {
     ALIGNMENT = 4096,
-    STALLS_MAX = 100, /* tries in a row without a byte before a read is given up */
+    STALLS_MAX = 100, /* tries in a row without progress before a read is given up */
+    EMPTY_MAX = 3,    /* the same when they come back empty */
 };
 
-void io_read_now(struct io *io, struct io_read *read)
+static int try_read(struct io_read *read)
 {
     ssize_t n = pread(read->fd, read->buffer + read->done, read->size - read->done,
                       (off_t)(read->offset + read->done));
-    io_complete(io, read, n < 0 ? -errno : (int)n);
+    return n < 0 ? -errno : (int)n;
 }
 
-static void finish(struct io *io, struct io_read *read, int result)
+/* A try brought this result: is the read over (then read->result says how), or shall the rest
+ * be tried again? */
+static bool is_over(struct io *io, struct io_read *read, int result)
 {
-    read->result = result;
-    read->next = NULL;
-    *io->finished_tail = read;
-    io->finished_tail = &read->next;
-}
+    uint32_t progress;
 
-static void try_again(struct io *io, struct io_read *read)
-{
-    metrics_add(METRICS_IO_RETRIES, 1);
-    read->next = io->retry;
-    io->retry = read;
+    if (io->fault)
+        result = io_fault_apply(io->fault, result, read->buffer + read->done);
+    if (result == -EINTR || result == -EAGAIN) {
+        read->result = -EIO;
+        return ++read->stalls >= STALLS_MAX;
+    }
+    if (result < 0) {
+        read->result = result;
+        return true;
+    }
+    progress = read->done + (uint32_t)result;
+    if (progress >= read->needed) {
+        read->done = progress;
+        read->result = 0;
+        return true;
+    }
+    /* A direct read goes on from where it is aligned again. Progress of less than that,
+     * or none, may be the end of a file that was cut: told from chance by trying. */
+    progress &= ~(uint32_t)(ALIGNMENT - 1);
+    read->stalls = progress > read->done ? 0 : read->stalls + 1;
+    read->done = progress > read->done ? progress : read->done;
+    read->result = -ENODATA;
+    return read->stalls >= (result > 0 ? STALLS_MAX : EMPTY_MAX);
 }
 
 void io_complete(struct io *io, struct io_read *read, int result)
 {
-    if (io->fault)
-        result = io_fault_apply(io->fault, result, read->buffer + read->done);
-    if (result == -EINTR || result == -EAGAIN) {
-        if (++read->stalls < STALLS_MAX)
-            try_again(io, read);
-        else
-            finish(io, read, -EIO);
-    } else if (result < 0) {
-        finish(io, read, result);
-    } else if (read->done + (uint32_t)result >= read->needed) {
-        read->done += (uint32_t)result;
-        finish(io, read, 0);
+    read->next = NULL;
+    if (is_over(io, read, result)) {
+        *io->finished_tail = read;
+        io->finished_tail = &read->next;
     } else {
-        /* A direct read goes on from where it is aligned again. Progress of less than that,
-         * or none, may be the end of a file that was cut: told from chance by trying. */
-        uint32_t progress = read->done + (uint32_t)result;
-        uint32_t aligned = progress & ~(uint32_t)(ALIGNMENT - 1);
-        read->stalls = aligned > read->done ? 0 : read->stalls + 1;
-        read->done = aligned > read->done ? aligned : read->done;
-        if (read->stalls < 3 || (result > 0 && read->stalls < STALLS_MAX))
-            try_again(io, read);
-        else
-            finish(io, read, -ENODATA);
+        metrics_add(METRICS_IO_RETRIES, 1);
+        read->next = io->retry;
+        io->retry = read;
     }
+}
+
+void io_read_now(struct io *io, struct io_read *read)
+{
+    io_complete(io, read, try_read(read));
+}
+
+int io_read_whole(struct io *io, struct io_read *read)
+{
+    read->done = 0;
+    read->stalls = 0;
+    while (!is_over(io, read, try_read(read)))
+        metrics_add(METRICS_IO_RETRIES, 1);
+    return read->result;
 }
 
 void io_submit(struct io *io, struct io_read *read)
@@ -69,10 +85,7 @@ void io_submit(struct io *io, struct io_read *read)
     read->done = 0;
     read->stalls = 0;
     io->in_flight++;
-    if (read->in_memory)
-        io_read_now(io, read);
-    else
-        io->ops->start(io->backend, io, read);
+    io->ops->start(io->backend, io, read);
 }
 
 static void start_retries(struct io *io)
@@ -82,10 +95,7 @@ static void start_retries(struct io *io)
     io->retry = NULL;
     while (read) {
         struct io_read *next = read->next;
-        if (read->in_memory)
-            io_read_now(io, read);
-        else
-            io->ops->start(io->backend, io, read);
+        io->ops->start(io->backend, io, read);
         read = next;
     }
 }

@@ -18,7 +18,6 @@ enum io_kind { IO_KIND_AUTO, IO_KIND_URING, IO_KIND_PLAIN };
  * the read; the struct must stay where it is meanwhile. */
 struct io_read {
     int fd;
-    bool in_memory;  /* the file is in memory: reading is copying, at once and on this thread */
     uint64_t offset; /* with O_DIRECT: offset, size and buffer are multiples of 4096 */
     uint32_t size;
     uint32_t needed; /* fewer bytes than that from offset on are an error: -ENODATA */
@@ -49,6 +48,10 @@ void io_free(struct io *io); /* NULL is allowed; no read may be in flight */
 const char *io_name(const struct io *io);
 
 void io_submit(struct io *io, struct io_read *read);
+
+/* Read at once, on this thread: for files in memory, where reading is copying. Returns
+ * read->result. */
+__attribute__((warn_unused_result)) int io_read_whole(struct io *io, struct io_read *read);
 
 /* The next finished read, or NULL when there is none now. Never sleeps. */
 struct io_read *io_reap(struct io *io);

@@ -30,7 +30,7 @@ struct io {
 /* A try ended with so many bytes, or -errno. Finishes the read or queues the next try. */
 void io_complete(struct io *io, struct io_read *read, int result);
 
-/* Read now, on this thread, and complete. */
+/* One try by pread, on this thread, and complete. */
 void io_read_now(struct io *io, struct io_read *read);
 
 /* Backends. Return 0 and the backend's own struct, or -errno. */

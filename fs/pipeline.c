@@ -1,12 +1,9 @@
 #include "pipeline.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 
-#include "checksum.h"
 #include "fetch.h"
-#include "log.h"
 #include "metrics.h"
 #include "pipeline_private.h"
 #include "read_request.h"
@@ -174,102 +171,6 @@ bool pipeline_collect(struct pipeline_worker *worker)
     if (!read)
         return false;
     fetch_done(worker, (struct fetch *)read); /* io is its first member */
-    return true;
-}
-
-static struct frame *pop_ready(struct pipeline_worker *owner)
-{
-    struct frame *frame = owner->ready;
-
-    if (frame) {
-        owner->ready = frame->queue_next;
-        if (!owner->ready)
-            owner->ready_tail = &owner->ready;
-        frame->queue_next = NULL;
-        atomic_fetch_sub(&owner->pipeline->ready_count, 1);
-    }
-    return frame;
-}
-
-/* The next frame to decode, with its buffer: own ones first, then those of others. */
-static struct frame *take_ready(struct pipeline_worker *worker, bool *ret_buffer)
-{
-    struct pipeline *pipeline = worker->pipeline;
-    struct frame *frame;
-
-    if (!atomic_load(&pipeline->ready_count))
-        return NULL;
-    frame_table_lock(pipeline->table);
-    frame = pop_ready(worker);
-    for (unsigned i = 0; !frame && i < pipeline->worker_count; i++)
-        frame = pop_ready(pipeline->workers[i]);
-    if (frame)
-        *ret_buffer = frame_table_buffer(pipeline->table, frame);
-    frame_table_unlock(pipeline->table);
-    return frame;
-}
-
-/* Returns 0 if buffer now holds the frame's bytes, -EBADMSG, -EOPNOTSUPP, -ENOMEM. */
-static int decode(struct pipeline_worker *worker, struct frame *frame)
-{
-    const struct index_frame *place = &frame->place;
-    struct fault fault = {0};
-    int r = 0;
-
-    if (frame->file->frame_size > worker->decoder_size) {
-        frame_decoder_free(worker->decoder);
-        worker->decoder_size = 0;
-        r = frame_decoder_new(frame->file->frame_size, &worker->decoder);
-        if (r < 0) {
-            worker->decoder = NULL;
-            return r;
-        }
-        worker->decoder_size = frame->file->frame_size;
-    }
-    r = frame_decode(worker->decoder, frame->packed, place->packed_size, frame->buffer,
-                     place->raw_size, &fault);
-    if (r == 0 && worker->pipeline->verify &&
-        index_checksum_of(checksum_hash(frame->buffer, place->raw_size), frame->file->sha256,
-                          frame->number, place->raw_size) != place->checksum)
-        r = fault_set(&fault, FAULT_FRAME_CHECKSUM, 0, -EBADMSG);
-    metrics_add(METRICS_FRAMES_DECODED, 1);
-    if (r < 0 && r != -ENOMEM) {
-        metrics_add(METRICS_ERRORS_CORRUPT, 1);
-        log_error("%s: frame %" PRIu64 " (original bytes %" PRIu64 " to %" PRIu64
-                  ", packed at %" PRIu64 ") is corrupt: %s: reads of it fail; pack the file again",
-                  frame->file->name, frame->number, place->raw_offset,
-                  place->raw_offset + place->raw_size - 1, place->packed_offset,
-                  fault_text(fault.check));
-    }
-    return r;
-}
-
-bool pipeline_decode(struct pipeline_worker *worker)
-{
-    struct frame_table *table = worker->pipeline->table;
-    struct read_request *completed = NULL;
-    bool has_buffer = false;
-    struct frame *frame = take_ready(worker, &has_buffer);
-    struct fetch *fetch;
-    int r;
-
-    if (!frame)
-        return false;
-    r = has_buffer ? decode(worker, frame) : -ENOMEM;
-    frame_table_lock(table);
-    fetch = frame->fetch;
-    frame->fetch = NULL;
-    frame->packed = NULL;
-    read_request_wake(frame, r == 0 ? 0 : r == -ENOMEM ? ENOMEM : EIO, &completed);
-    if (r == 0)
-        frame_table_set_ready(table, frame);
-    else
-        frame_table_set_bad(table, frame, r != -ENOMEM);
-    bool last = --fetch->frames_left == 0;
-    frame_table_unlock(table);
-    if (last)
-        fetch_release(worker, fetch);
-    read_request_reply_all(worker, completed);
     return true;
 }
 

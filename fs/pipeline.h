@@ -53,6 +53,8 @@ struct pipeline_worker {
     struct io *io;
     struct frame_decoder *decoder;
     size_t decoder_size; /* largest frame that decoder takes */
+    uint8_t *scratch;    /* packed bytes of one frame of a file in memory */
+    size_t scratch_size;
     struct frame *ready, **ready_tail; /* frames to decode; table lock */
 };
 

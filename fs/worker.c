@@ -209,6 +209,7 @@ void worker_set_stop(struct worker_set *set)
         if (worker->start_result == 0) {
             io_free(worker->pipeline_worker.io);
             frame_decoder_free(worker->pipeline_worker.decoder);
+            free(worker->pipeline_worker.scratch);
         }
     }
     sem_destroy(&set->ready);
