@@ -180,8 +180,9 @@ def check_dead_files(sources):
     builds = "\n".join(source.text for source in sources if source.name.endswith("meson.build"))
     text = "\n".join(source.text for source in sources if source.is_code or source.name.endswith(".md"))
     listed = {os.path.basename(item) for item in re.findall(r"[\w./@-]+", builds)}
-    # 'test_@0@.c' in a loop over names stands for a file of each name.
+    # 'test_@0@.c', or name + '.c', in a loop over names stands for a file of each name.
     prefixes = [item[:-len("@0@.c")] for item in listed if item.endswith("@0@.c")]
+    prefixes += [""] if "+ '.c'" in builds else []
     for source in sources:
         name = os.path.basename(source.name)
         stem, suffix = os.path.splitext(name)

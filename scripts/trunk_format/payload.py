@@ -3,14 +3,14 @@ import zstandard
 
 import numpy as np
 
-from . import rans
+from . import rans, rans12
 from .container import Corrupt, Unsupported, require
 from .transforms import STORED, TRANSFORMS
 
 HEADER_SIZE = 8
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
-CODER_NAMES = {0: "raw", 1: "constant", 2: "zstd", 3: "rans", 4: "rest"}
-RAW, CONSTANT, ZSTD, RANS, REST = CODER_NAMES
+CODER_NAMES = {0: "raw", 1: "constant", 2: "zstd", 3: "rans", 4: "rest", 5: "rans12", 6: "bits"}
+RAW, CONSTANT, ZSTD, RANS, REST, RANS12, BITS = CODER_NAMES
 
 
 class Payload:
@@ -47,12 +47,13 @@ class Payload:
         require(len(data) >= tail_end, "payload is cut short")
         self.head, self.tail = data[directory_end:head_end], data[head_end:tail_end]
         position = tail_end
-        for plane in range(len(self.transform.planes)):
-            entry = data[HEADER_SIZE + 4 * plane:HEADER_SIZE + 4 * plane + 4]
+        entries = [data[at:at + 4] for at in range(HEADER_SIZE, directory_end, 4)]
+        for coder in (entry[0] for entry in entries):
+            if coder not in CODER_NAMES:
+                raise Unsupported(f"coder {coder}")
+        for entry in entries:
             packed_size = int.from_bytes(entry[1:], "little")
             require(position + packed_size <= len(data), "sizes of the planes")
-            if entry[0] not in CODER_NAMES:
-                raise Unsupported(f"coder {entry[0]}")
             self.planes.append((entry[0], data[position:position + packed_size]))
             position += packed_size
         require(position == len(data), "sizes of the planes")
@@ -72,6 +73,22 @@ def decode_zstd(data, size):
     return raw
 
 
+def decode_bits(data, size):
+    """Section 9: the bits of mask, 64 symbols at a time; the other bits are the same in all."""
+    require(len(data) >= 2, "bits: plane is cut short")
+    mask, value = data[0], data[1]
+    require(mask != 0 and value & mask == 0, "bits: mask and value")
+    places = [place for place in range(8) if mask >> place & 1]
+    blocks = -(-size // 64)
+    require(len(data) == 2 + 8 * len(places) * blocks, "bits: size")
+    bits = np.unpackbits(np.frombuffer(data, np.uint8, offset=2), bitorder="little")
+    bits = bits.reshape(blocks, len(places), 64)
+    symbols = np.full((blocks, 64), value, np.uint8)
+    for number, place in enumerate(places):
+        symbols |= bits[:, number] << place
+    return symbols.tobytes()[:size]
+
+
 def decode_plane(coder, data, size):
     """The bytes of a plane that stands by itself."""
     if coder == RAW:
@@ -80,8 +97,10 @@ def decode_plane(coder, data, size):
     if coder == CONSTANT:
         require(len(data) == 1, "size of a constant plane")
         return data * size
-    require(coder == ZSTD, "coder rest without a carrier")
-    raw = decode_zstd(data, size)
+    if coder == BITS:
+        return decode_bits(data, size)
+    require(coder != REST, "coder rest without a carrier")
+    raw = rans12.decode(data, size) if coder == RANS12 else decode_zstd(data, size)
     require(len(raw) == size, "size of a plane")
     return raw
 

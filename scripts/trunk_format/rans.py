@@ -31,12 +31,23 @@ class Cursor:
         return int.from_bytes(self.take(size), "little")
 
 
-def unpack_bits(data, width, count):
-    """count numbers of width bits, lowest bits first; what is left over must be zero."""
+def unpack_bits(data, width, count, check_rest):
+    """count numbers of width bits, lowest bits first. check_rest is given what is left over."""
     bits = np.unpackbits(np.frombuffer(data, np.uint8), bitorder="little")
-    require(not bits[width * count:].any(), "rans: unused bits")
+    check_rest(bits[width * count:])
     weights = (1 << np.arange(width)).astype(np.uint8)
     return (bits[:width * count].reshape(count, width) * weights).sum(axis=1, dtype=np.uint8)
+
+
+def require_zero(bits):
+    require(not bits.any(), "rans: unused bits")
+
+
+def unpack_selectors(cursor, table_bits, sections, check_rest=lambda bits: None):
+    """The table of each section."""
+    if table_bits == 0:
+        return np.zeros(sections, np.uint8)
+    return unpack_bits(cursor.take((sections * table_bits + 7) // 8), table_bits, sections, check_rest)
 
 
 class Table:
@@ -87,10 +98,9 @@ class Plane:
         table_bits = shape >> 2 & 3
         self.tables = [Table(cursor) for _ in range(1 << table_bits)]
         sections = -(-self.padded // SECTION)
-        selectors = cursor.take((sections * table_bits + 7) // 8)
-        self.table_of_section = (unpack_bits(selectors, table_bits, sections) if table_bits
-                                 else np.zeros(sections, np.uint8))
-        nibbles = unpack_bits(cursor.take((self.escape_count + 1) // 2), 4, self.escape_count)
+        self.table_of_section = unpack_selectors(cursor, table_bits, sections, require_zero)
+        nibbles = unpack_bits(cursor.take((self.escape_count + 1) // 2), 4, self.escape_count,
+                              require_zero)
         self.escapes = expand_escapes(nibbles, escape_list, cursor.take(literal_count))
         stream_sizes.append(len(data) - cursor.position - sum(stream_sizes))
         require(min(stream_sizes) >= STREAM_SIZE_MIN, "rans: size of a stream")

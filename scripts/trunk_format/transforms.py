@@ -27,9 +27,22 @@ def join_bytes2(high, low):
     return np.stack([low, high], axis=1)
 
 
+def rotate_right(words):
+    """16-bit words by one bit: the sign returns to the top."""
+    return words >> 1 | words << 15
+
+
 def join_bf16(exponent, sign_mantissa):
-    rotated = from_lane_order(exponent).astype("<u2") << 8 | from_lane_order(sign_mantissa)
-    return rotated >> 1 | rotated << 15
+    return rotate_right(from_lane_order(exponent).astype("<u2") << 8 | from_lane_order(sign_mantissa))
+
+
+def join_fp32(exponent, upper, middle, low):
+    high_half = rotate_right(exponent.astype("<u2") << 8 | upper)
+    return np.stack([middle.astype("<u2") << 8 | low, high_half], axis=1)
+
+
+def join_bf16_joint(top, joint, rest):
+    return rotate_right((top & 3).astype("<u2") << 14 | joint.astype("<u2") << 6 | rest & 63)
 
 
 class Transform:
@@ -49,4 +62,6 @@ TRANSFORMS = {
     1: Transform("none", 1, ("bytes",), join_none),
     2: Transform("bytes2", 2, ("H", "L"), join_bytes2),
     3: Transform("bf16", 2, ("E", "S"), join_bf16),
+    4: Transform("fp32", 4, ("E", "S", "B", "A"), join_fp32),
+    5: Transform("bf16_joint", 2, ("T", "J", "R"), join_bf16_joint),
 }

@@ -38,7 +38,8 @@ int main(void)
         errx(1, "no decoder");
     while (fread(header, 1, sizeof(header), stdin) == sizeof(header)) {
         uint32_t raw_size = get_le32(header), packed_size = get_le32(header + 4);
-        if (raw_size < 1 || raw_size > TRUNK_FRAME_SIZE_MAX || packed_size > 2 * TRUNK_FRAME_SIZE_MAX)
+        if (raw_size < 1 || raw_size > TRUNK_FRAME_SIZE_MAX ||
+            packed_size > 2 * TRUNK_FRAME_SIZE_MAX)
             errx(1, "record out of range");
         /* A block of its own, so that a sanitizer sees every byte read too far. */
         uint8_t *buffer = malloc(packed_size + 2 * FRAME_DECODE_SLACK);
