@@ -14,8 +14,8 @@
 #include "fault.h"
 
 /* So many bytes behind packed + packed_size, and before packed, must be readable (their
- * values do not matter), and so many behind raw + raw_size writable: vector loads and
- * stores run over. */
+ * values do not matter): vector loads run over. Stores do not: nothing is written beyond
+ * raw + raw_size, so that neighbours may be decoded side by side at the same time. */
 enum { FRAME_DECODE_SLACK = 128 };
 
 struct frame_decoder;

@@ -234,21 +234,23 @@ static size_t bound(const struct rans_encoder *encoder, const struct escape_plan
     return size;
 }
 
-int rans_encode(struct rans_encoder *encoder, const uint8_t *plane, size_t size,
-                const uint8_t *next, uint8_t *packed, size_t room, size_t *ret_packed_size,
-                size_t *ret_rest_size)
+struct rans_model *rans_encoder_model(struct rans_encoder *encoder)
+{
+    return &encoder->model;
+}
+
+int rans_encode_modelled(struct rans_encoder *encoder, unsigned stream_count,
+                         const uint8_t *plane, size_t size, const uint8_t *next, uint8_t *packed,
+                         size_t room, size_t *ret_packed_size, size_t *ret_rest_size)
 {
     struct rans_encode_job *job = &encoder->job;
     const uint8_t *ends[RANS_STREAMS_MAX];
     struct escape_plan plan;
 
-    rans_model_choose(&encoder->model, kernel(), plane, size);
-    job->stream_count = stream_count_for(size);
-    job->size = align_up(size, job->stream_count * (size_t)RANS_LANES);
-    if (encoder->model.packed_size + job->stream_count * (size_t)RANS_STREAM_SIZE_MIN > room)
-        return -ENOSPC;
-
-    bool carry = next && size >= job->stream_count * (size_t)RANS_CARRY_MIN;
+    job->stream_count = stream_count;
+    job->size = align_up(size, stream_count * (size_t)RANS_LANES);
+    bool carry = next && size >= stream_count * (size_t)RANS_CARRY_MIN;
+    *ret_rest_size = size;
     if (carry)
         *ret_rest_size = set_carry_states(job, next, size);
     else
@@ -266,7 +268,18 @@ int rans_encode(struct rans_encoder *encoder, const uint8_t *plane, size_t size,
     to = write_escapes(encoder->escapes, &plan, to);
     to = write_streams(job, ends, to);
     *ret_packed_size = (size_t)(to - packed);
-    if (!carry)
-        *ret_rest_size = size;
     return 0;
+}
+
+int rans_encode(struct rans_encoder *encoder, const uint8_t *plane, size_t size,
+                const uint8_t *next, uint8_t *packed, size_t room, size_t *ret_packed_size,
+                size_t *ret_rest_size)
+{
+    unsigned stream_count = stream_count_for(size);
+
+    rans_model_choose(&encoder->model, kernel(), plane, size);
+    if (encoder->model.packed_size + stream_count * (size_t)RANS_STREAM_SIZE_MIN > room)
+        return -ENOSPC;
+    return rans_encode_modelled(encoder, stream_count, plane, size, next, packed, room,
+                                ret_packed_size, ret_rest_size);
 }

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "frame_sample.h"
+#include "rans_model.h"
 
 struct rans_encoder;
 
@@ -26,5 +27,14 @@ __attribute__((warn_unused_result)) int rans_encode(struct rans_encoder *encoder
                                                     const uint8_t *next, uint8_t *packed,
                                                     size_t room, size_t *ret_packed_size,
                                                     size_t *ret_rest_size);
+
+/* The two halves of rans_encode, for tests that want tables and streams of their own choice:
+ * fill the model's table_count, table and selectors, then encode with 1, 2 or 4 streams.
+ * A symbol that its table lacks is escaped. */
+struct rans_model *rans_encoder_model(struct rans_encoder *encoder);
+__attribute__((warn_unused_result)) int
+rans_encode_modelled(struct rans_encoder *encoder, unsigned stream_count, const uint8_t *plane,
+                     size_t size, const uint8_t *next, uint8_t *packed, size_t room,
+                     size_t *ret_packed_size, size_t *ret_rest_size);
 
 #endif
