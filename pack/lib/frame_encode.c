@@ -9,18 +9,18 @@
 
 #include "bytes.h"
 #include "format.h"
+#include "frame_plan.h"
 #include "frame_sample.h"
+#include "plane_bits.h"
 #include "plane_coder.h"
 #include "plane_zstd.h"
+#include "rans12_encode.h"
 #include "rans_encode.h"
 #include "transform.h"
 
-/* A plane that a coder shrinks by less than this part of it stays raw: it is not worth
- * the time of decoding it. */
-enum { PLANE_GAIN_SHIFT = 6 };
-
-/* Mantissa and sign of bf16 that hold more bits than this are not worth coding. */
-enum { REST_NOISE_BITS = 31 * FRAME_BIT / 4 };
+/* A plane that a coder shrinks by less than a 128th stays raw: it is not worth the time of
+ * decoding it. */
+enum { PLANE_GAIN_SHIFT = 7 };
 
 struct frame_encoder {
     struct frame_encode_options options;
@@ -28,15 +28,8 @@ struct frame_encoder {
     struct frame_log2 log2;
     struct plane_zstd_encoder *zstd;
     struct rans_encoder *rans;
+    struct rans12_encoder *rans12;
     uint8_t *planes; /* the planes of one transform, one behind the other */
-};
-
-/* How a frame is to be written: if a coder does not shrink its plane, raw takes its place. */
-struct plan {
-    const struct transform *transform;
-    uint8_t phase;
-    enum plane_coder_id coder[FRAME_PLANES_MAX];
-    int zstd_level;
 };
 
 /* A payload being written. */
@@ -49,7 +42,8 @@ struct payload {
 
 static size_t planes_size_for(size_t max_raw_size)
 {
-    return 2 * max_raw_size + FRAME_PLANES_MAX * 128;
+    size_t size = 2 * max_raw_size + FRAME_PLANES_MAX * 128;
+    return size > FRAME_PLAN_SCRATCH ? size : FRAME_PLAN_SCRATCH;
 }
 
 int frame_encoder_new(const struct frame_encode_options *options, size_t max_raw_size,
@@ -67,7 +61,8 @@ int frame_encoder_new(const struct frame_encode_options *options, size_t max_raw
     frame_log2_init(&encoder->log2);
     encoder->planes = aligned_alloc(64, (planes_size_for(max_raw_size) + 63) / 64 * 64);
     if (!encoder->planes || plane_zstd_encoder_new(&encoder->zstd) < 0 ||
-        rans_encoder_new(max_raw_size, &encoder->log2, &encoder->rans) < 0) {
+        rans_encoder_new(max_raw_size, &encoder->log2, &encoder->rans) < 0 ||
+        rans12_encoder_new(max_raw_size, &encoder->log2, &encoder->rans12) < 0) {
         frame_encoder_free(encoder);
         return -ENOMEM;
     }
@@ -81,6 +76,7 @@ void frame_encoder_free(struct frame_encoder *encoder)
         return;
     plane_zstd_encoder_free(encoder->zstd);
     rans_encoder_free(encoder->rans);
+    rans12_encoder_free(encoder->rans12);
     free(encoder->planes);
     free(encoder);
 }
@@ -130,38 +126,69 @@ static int append_copy(struct payload *out, uint8_t *entry, enum plane_coder_id 
     return 0;
 }
 
+/* Append the plane as rans12 or bits, whichever is smaller. Returns 0, -ENOSPC. */
+static int encode_bytes(struct frame_encoder *encoder, enum plane_coder_id coder,
+                        const uint8_t *plane, size_t plane_size, size_t worth, struct payload *out,
+                        uint8_t *entry)
+{
+    uint8_t mask = plane_bits_mask(plane, plane_size);
+    size_t bits_size = plane_bits_size(mask, plane_size), size;
+
+    if (coder == PLANE_CODER_RANS12) {
+        size_t expected = rans12_plan(encoder->rans12, plane, plane_size);
+        if (expected < bits_size - (bits_size >> PLANE_GAIN_SHIFT) &&
+            rans12_encode(encoder->rans12, out->bytes + out->size, worth, &size) == 0) {
+            append(out, entry, PLANE_CODER_RANS12, size);
+            return 0;
+        }
+    }
+    if (bits_size > worth)
+        return -ENOSPC;
+    append(out, entry, PLANE_CODER_BITS,
+           plane_bits_encode(mask, plane, plane_size, out->bytes + out->size));
+    return 0;
+}
+
 /* Append planes[k] (and note in *rest_size how much of the next one is to be stored as rest, if
  * it may be). Returns 0, -ENOSPC, -ENOMEM. */
-static int encode_plane(struct frame_encoder *encoder, const struct plan *plan, unsigned k,
+static int encode_plane(struct frame_encoder *encoder, const struct frame_plan *plan, unsigned k,
                         const uint8_t *plane, size_t plane_size, const uint8_t *next,
                         struct payload *out, uint8_t *entry, size_t *rest_size)
 {
     size_t room = out->room - out->size;
     size_t worth = plane_size - (plane_size >> PLANE_GAIN_SHIFT);
+    uint8_t *to = out->bytes + out->size;
     size_t size, carried;
-    int r = -ENOSPC;
+    int r;
 
     if (room < worth)
         worth = room;
     if (is_constant(plane, plane_size))
         return append_copy(out, entry, PLANE_CODER_CONSTANT, plane, 1);
-    if (plan->coder[k] == PLANE_CODER_ZSTD) {
+    switch (plan->coder[k]) {
+    case PLANE_CODER_ZSTD:
         r = plane_zstd_encode(encoder->zstd, plan->zstd_level, plan->transform->split != NULL,
-                              plane, plane_size, out->bytes + out->size, worth, &size);
-    } else if (plan->coder[k] == PLANE_CODER_RANS) {
-        r = rans_encode(encoder->rans, plane, plane_size, next, out->bytes + out->size, worth,
-                        &size, &carried);
+                              plane, plane_size, to, worth, &size);
+        if (r == 0)
+            append(out, entry, PLANE_CODER_ZSTD, size);
+        break;
+    case PLANE_CODER_RANS:
+        r = rans_encode(encoder->rans, plane, plane_size, next, to, worth, &size, &carried);
+        if (r == 0)
+            append(out, entry, PLANE_CODER_RANS, size);
         if (r == 0 && next)
             *rest_size = carried;
+        break;
+    default:
+        r = encode_bytes(encoder, plan->coder[k], plane, plane_size, worth, out, entry);
+        break;
     }
-    if (r == 0)
-        append(out, entry, plan->coder[k], size);
-    else if (r == -ENOSPC)
+    if (r == -ENOSPC)
         r = append_copy(out, entry, PLANE_CODER_RAW, plane, plane_size);
     return r;
 }
 
-static int encode_planes(struct frame_encoder *encoder, const struct plan *plan,
+static int encode_planes(struct frame_encoder *encoder, const struct frame_plan *plan,
                          const uint8_t *const planes[], size_t count, struct payload *out,
                          uint8_t *entry)
 {
@@ -186,7 +213,7 @@ static int encode_planes(struct frame_encoder *encoder, const struct plan *plan,
 }
 
 /* Write raw as planned. Returns 0, -ENOSPC if it does not shrink, -ENOMEM. */
-static int encode_by(struct frame_encoder *encoder, const struct plan *plan, const uint8_t *raw,
+static int encode_by(struct frame_encoder *encoder, const struct frame_plan *plan, const uint8_t *raw,
                      size_t raw_size, struct payload *out)
 {
     const struct transform *transform = plan->transform;
@@ -219,56 +246,21 @@ static int encode_by(struct frame_encoder *encoder, const struct plan *plan, con
     return encode_planes(encoder, plan, planes, count, out, directory);
 }
 
-static void plan_zstd(const struct frame_encoder *encoder, const struct frame_sample *sample,
-                      struct plan *ret)
-{
-    bool apart = sample->high_bits > sample->low_bits + FRAME_BIT ||
-                 sample->low_bits > sample->high_bits + FRAME_BIT;
-
-    *ret = (struct plan){
-        .transform = transform_get(apart ? FRAME_TRANSFORM_BYTES2 : FRAME_TRANSFORM_NONE),
-        .coder = { PLANE_CODER_ZSTD, PLANE_CODER_ZSTD },
-        .zstd_level = encoder->options.zstd_level,
-    };
-}
-
-static void plan_rans(const struct frame_encoder *encoder, const struct frame_sample *sample,
-                      struct plan *ret)
-{
-    uint32_t even = sample->exponent_bits[0] + sample->rest_bits[0];
-    uint32_t odd = sample->exponent_bits[1] + sample->rest_bits[1];
-    bool phase = odd < even;
-
-    if ((phase ? odd : even) >= 15 * FRAME_BIT) {
-        plan_zstd(encoder, sample, ret);
-        return;
-    }
-    bool noise = sample->rest_bits[phase] > REST_NOISE_BITS;
-    *ret = (struct plan){
-        .transform = transform_get(FRAME_TRANSFORM_BF16),
-        .phase = phase,
-        .coder = { PLANE_CODER_RANS, noise ? PLANE_CODER_REST : PLANE_CODER_RANS },
-    };
-}
-
 int frame_encode(struct frame_encoder *encoder, const void *raw, size_t raw_size, uint8_t *packed,
                  size_t packed_room, size_t *ret_packed_size, struct frame_summary *ret_summary)
 {
     struct payload out = { .bytes = packed, .room = raw_size + TRUNK_FRAME_HEADER_SIZE - 1 };
-    struct frame_sample sample;
-    struct plan plan;
+    struct frame_plan plan;
     int r = -ENOSPC;
 
     assert(raw_size >= 1 && raw_size <= encoder->max_raw_size);
     assert(packed_room >= frame_encode_bound(raw_size));
     *ret_summary = (struct frame_summary){ .transform = FRAME_TRANSFORM_STORED };
     if (encoder->options.codec != FRAME_CODEC_RAW) {
-        frame_sample_take(&encoder->log2, raw, raw_size, &sample);
-        if (encoder->options.codec == FRAME_CODEC_ZSTD)
-            plan_zstd(encoder, &sample, &plan);
-        else
-            plan_rans(encoder, &sample, &plan);
-        r = encode_by(encoder, &plan, raw, raw_size, &out);
+        r = frame_plan_make(&encoder->options, &encoder->log2, encoder->zstd, raw, raw_size,
+                            encoder->planes, &plan);
+        if (r == 0)
+            r = encode_by(encoder, &plan, raw, raw_size, &out);
         if (r == -ENOMEM)
             return r;
         if (r == 0)

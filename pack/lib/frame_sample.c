@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "bytes.h"
+
 void frame_log2_init(struct frame_log2 *ret)
 {
     ret->of[0] = 0;
@@ -38,44 +40,113 @@ uint32_t frame_entropy(const struct frame_log2 *log2, const uint16_t counts[256]
     return (uint32_t)(bits < 8 * FRAME_BIT ? bits : 8 * FRAME_BIT);
 }
 
-struct histograms {
-    uint16_t exponent[2][256];
-    uint16_t rest[2][256];
-    uint16_t high[256];
-    uint16_t low[256];
-};
-
-static void count_window(struct histograms *h, const uint8_t *p, size_t size)
+static void count_window(struct frame_sample *sample, const uint8_t *p, size_t size)
 {
-    for (size_t i = 0; i + 2 < size; i += 2) {
-        uint32_t a = p[i], b = p[i + 1], c = p[i + 2];
-        h->low[a]++;
-        h->high[b]++;
-        h->exponent[0][(b << 1 | a >> 7) & 255]++;
-        h->exponent[1][(c << 1 | b >> 7) & 255]++;
-        h->rest[0][(a << 1 | b >> 7) & 255]++;
-        h->rest[1][(b << 1 | c >> 7) & 255]++;
+    for (size_t i = 0; i < size; i++) {
+        unsigned offset = i % FRAME_SAMPLE_OFFSETS;
+        sample->bytes[offset][p[i]]++;
+        sample->exponents[offset][(p[i + 1] << 1 | p[i] >> 7) & 255]++;
+        sample->rests[offset][(p[i] << 1 | p[i + 1] >> 7) & 255]++;
     }
+}
+
+/* The entropy of the sum of counts at two offsets. */
+static uint32_t entropy_of_two(const struct frame_log2 *log2, const uint16_t a[256],
+                               const uint16_t b[256])
+{
+    uint16_t sum[256];
+    for (unsigned i = 0; i < 256; i++)
+        sum[i] = a[i] + b[i];
+    return frame_entropy(log2, sum);
+}
+
+/* An element of bf16 at phase 0 has its exponent in the bytes at offsets 0 and 1 (low byte
+ * first), or 2 and 3. */
+static void weigh_bf16(const struct frame_log2 *log2, struct frame_sample *sample, unsigned phase)
+{
+    struct frame_sample_type *type = &sample->bf16[phase];
+    unsigned a = phase, b = phase + 2;
+
+    type->exponent_bits = entropy_of_two(log2, sample->exponents[a], sample->exponents[b]);
+    type->rest_bits = entropy_of_two(log2, sample->rests[a], sample->rests[b]);
+}
+
+/* In fp32, bf16 is the upper half. */
+static void weigh_fp32(const struct frame_log2 *log2, struct frame_sample *sample, unsigned phase)
+{
+    struct frame_sample_type *type = &sample->fp32[phase];
+    unsigned low = phase, middle = (phase + 1) % 4, upper = (phase + 2) % 4;
+
+    type->exponent_bits = frame_entropy(log2, sample->exponents[upper]);
+    type->rest_bits = frame_entropy(log2, sample->rests[upper]);
+    type->low_bits[0] = frame_entropy(log2, sample->bytes[middle]);
+    type->low_bits[1] = frame_entropy(log2, sample->bytes[low]);
 }
 
 void frame_sample_take(const struct frame_log2 *log2, const uint8_t *raw, size_t raw_size,
                        struct frame_sample *ret)
 {
-    struct histograms h;
-    const size_t window = FRAME_SAMPLE_WINDOW_SIZE + 1;
+    const size_t size = FRAME_SAMPLE_WINDOW_SIZE, looked_at = size + 1;
 
-    memset(&h, 0, sizeof h);
-    if (raw_size <= FRAME_SAMPLE_WINDOWS * window) {
-        count_window(&h, raw, raw_size);
+    memset(ret, 0, sizeof *ret);
+    if (raw_size <= FRAME_SAMPLE_WINDOWS * looked_at) {
+        count_window(ret, raw, raw_size - 1);
     } else {
-        size_t stride = (raw_size - window) / (FRAME_SAMPLE_WINDOWS - 1) & ~(size_t)1;
+        size_t stride = (raw_size - looked_at) / (FRAME_SAMPLE_WINDOWS - 1) / 4 * 4;
         for (size_t i = 0; i < FRAME_SAMPLE_WINDOWS; i++)
-            count_window(&h, raw + i * stride, window);
+            count_window(ret, raw + i * stride, size);
     }
-    for (unsigned phase = 0; phase < 2; phase++) {
-        ret->exponent_bits[phase] = frame_entropy(log2, h.exponent[phase]);
-        ret->rest_bits[phase] = frame_entropy(log2, h.rest[phase]);
+    for (unsigned phase = 0; phase < 2; phase++)
+        weigh_bf16(log2, ret, phase);
+    for (unsigned phase = 0; phase < 4; phase++)
+        weigh_fp32(log2, ret, phase);
+
+    uint16_t high[256], low[256];
+    for (unsigned i = 0; i < 256; i++) {
+        low[i] = ret->bytes[0][i] + ret->bytes[2][i];
+        high[i] = ret->bytes[1][i] + ret->bytes[3][i];
     }
-    ret->high_bits = frame_entropy(log2, h.high);
-    ret->low_bits = frame_entropy(log2, h.low);
+    ret->low_bits = frame_entropy(log2, low);
+    ret->high_bits = frame_entropy(log2, high);
+    ret->byte_bits = entropy_of_two(log2, low, high);
+}
+
+bool frame_sample_exponents_few(const struct frame_sample *sample, unsigned element_size,
+                                unsigned phase)
+{
+    enum { FEW = 15 };
+    uint32_t counts[256], total = 0, common = 0;
+
+    for (unsigned i = 0; i < 256; i++) {
+        counts[i] = sample->exponents[(phase + element_size - 2) % 4][i];
+        if (element_size == 2)
+            counts[i] += sample->exponents[phase + 2][i];
+        total += counts[i];
+    }
+    for (unsigned k = 0; k < FEW; k++) {
+        unsigned most = 0;
+        for (unsigned i = 1; i < 256; i++)
+            if (counts[i] > counts[most])
+                most = i;
+        common += counts[most];
+        counts[most] = 0;
+    }
+    return total - common <= total / 32;
+}
+
+bool frame_sample_repeats(const uint8_t *raw, size_t raw_size)
+{
+    enum { WINDOW = 8192, HASH_BITS = 12, MATCH = 4 };
+    uint16_t last[1 << HASH_BITS]; /* position + 1 */
+    size_t size = raw_size < WINDOW ? raw_size : WINDOW, found = 0;
+
+    raw += (raw_size - size) / 2;
+    memset(last, 0, sizeof last);
+    for (size_t i = 0; i + MATCH <= size; i++) {
+        uint32_t value = get_le32(raw + i);
+        uint32_t hash = value * UINT32_C(2654435761) >> (32 - HASH_BITS);
+        found += last[hash] && get_le32(raw + last[hash] - 1) == value;
+        last[hash] = (uint16_t)(i + 1);
+    }
+    return found > size / 16;
 }

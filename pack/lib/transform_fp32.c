@@ -12,7 +12,7 @@ void transform_fp32_split(const uint8_t *raw, size_t count, uint8_t *const plane
     for (size_t i = 0; i < count; i++) {
         uint32_t w = get_le32(raw + 4 * i);
         exponent[i] = (uint8_t)(w >> 23);
-        rest[i] = (uint8_t)(w >> 15 | w >> 31);
+        rest[i] = (uint8_t)((w >> 15 & 0xfe) | w >> 31);
         middle[i] = (uint8_t)(w >> 8);
         low[i] = (uint8_t)w;
     }
