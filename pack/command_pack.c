@@ -80,12 +80,12 @@ static int pack_all(struct pack_plan *plan, struct tree *tree, int destination_f
     if (r < 0)
         return r;
     if (interrupt_pending()) {
-        report_fault(tree->entries[0].path, "interrupted; the same command again continues");
+        report_fault("", "interrupted; the same command again continues");
         return 0;
     }
     mirror_end(tree, destination_fd);
     if (fsync(destination_fd) < 0)
-        return -errno;
+        report_error("", "syncing the destination", -errno);
     if (plan->count && plan->tasks[0].common->options->remove_source)
         remove_linked(plan, run);
     return 0;

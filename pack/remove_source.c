@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "beneath.h"
@@ -66,6 +67,19 @@ static int open_output(const struct pack_task *task, const char **ret_what)
     return fd;
 }
 
+/* The directory keeps its time: if the run is interrupted now, the next one would take the
+ * moment of the removal for the directory's own. Failure does not matter. */
+static void keep_time(const struct pack_task *task, int parent_fd)
+{
+    const char *path = task->entry->path;
+    const char *name = beneath_name(path);
+    autofree char *parent = strndup(path, name > path ? (size_t)(name - path - 1) : 0);
+    const struct tree_entry *entry = parent ? tree_find(task->common->tree, parent) : NULL;
+
+    if (entry && S_ISDIR(entry->st.st_mode))
+        futimens(parent_fd, (struct timespec[2]){{.tv_nsec = UTIME_OMIT}, entry->st.st_mtim});
+}
+
 int remove_source(const struct pack_task *task, struct worker *worker, const char **ret_what)
 {
     int root_fd = task->common->tree->root_fd;
@@ -93,5 +107,8 @@ int remove_source(const struct pack_task *task, struct worker *worker, const cha
         return -errno;
     if (io_changed(&before, &after))
         return -ESTALE;
-    return unlinkat(parent_fd, beneath_name(task->entry->path), 0) < 0 ? -errno : 0;
+    if (unlinkat(parent_fd, beneath_name(task->entry->path), 0) < 0)
+        return -errno;
+    keep_time(task, parent_fd);
+    return 0;
 }

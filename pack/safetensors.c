@@ -332,7 +332,8 @@ static void check_layout(struct safetensors *result, uint64_t data_start, uint64
 {
     uint64_t expected = data_start;
 
-    qsort(result->tensors, result->count, sizeof(*result->tensors), compare_begin);
+    if (result->count > 1)
+        qsort(result->tensors, result->count, sizeof(*result->tensors), compare_begin);
     for (size_t i = 0; i < result->count; i++) {
         const struct safetensors_tensor *tensor = &result->tensors[i];
         unsigned bits = dtype_bits(tensor->dtype);

@@ -158,7 +158,8 @@ static int read_names(int directory_fd, struct names *ret)
     }
     if (errno != 0)
         return -errno;
-    qsort(ret->list, ret->count, sizeof(*ret->list), compare_names);
+    if (ret->count > 1)
+        qsort(ret->list, ret->count, sizeof(*ret->list), compare_names);
     return 0;
 }
 
