@@ -1,7 +1,9 @@
 #include "io.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -145,10 +147,14 @@ const char *io_name(const struct io *io)
 
 static int backend_new(struct io *io, const struct io_config *config)
 {
+    static atomic_bool said;
+
     if (config->kind != IO_KIND_PLAIN) {
         int r = io_uring_backend_new(io, config, &io->backend, &io->ops);
         if (r == 0 || config->kind == IO_KIND_URING)
             return r;
+        if (!atomic_exchange(&said, true))
+            log_warning("io_uring refused (%s): reading by pread instead", strerror(-r));
     }
     io->backend = NULL;
     io->ops = &io_plain_backend;

@@ -6,17 +6,25 @@
 #include <syslog.h>
 
 static atomic_bool log_debug_on;
-static atomic_bool log_syslog_on;
+static atomic_int log_current_target; /* enum log_target */
 
 void log_set_debug(bool on)
 {
     atomic_store(&log_debug_on, on);
 }
 
-void log_to_syslog(void)
+void log_set_target(enum log_target target)
 {
-    openlog("trunkfs", LOG_PID, LOG_DAEMON);
-    atomic_store(&log_syslog_on, true);
+    if (target != LOG_TARGET_STDERR)
+        openlog("trunkfs", LOG_PID, LOG_DAEMON);
+    atomic_store(&log_current_target, (int)target);
+}
+
+static bool goes_to_syslog(enum log_level level)
+{
+    enum log_target target = (enum log_target)atomic_load(&log_current_target);
+    return target == LOG_TARGET_SYSLOG ||
+           (target == LOG_TARGET_STARTING && level > LOG_LEVEL_WARNING);
 }
 
 static int log_priority(enum log_level level)
@@ -44,7 +52,7 @@ void log_write(enum log_level level, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(line, sizeof(line), format, arguments);
     va_end(arguments);
-    if (atomic_load(&log_syslog_on))
+    if (goes_to_syslog(level))
         syslog(log_priority(level), "%s", line);
     else
         fprintf(stderr, "trunkfs: %s\n", line);

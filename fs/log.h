@@ -10,9 +10,13 @@
 
 enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
 
-/* Called from main only. Until log_to_syslog, lines go to standard error. */
+/* Where lines go. Before a daemon has left its terminal, errors and warnings belong to whoever
+ * started it, and the rest to syslog, so that a mount that works is silent. */
+enum log_target { LOG_TARGET_STDERR, LOG_TARGET_STARTING, LOG_TARGET_SYSLOG };
+
+/* Called from main only. The target is LOG_TARGET_STDERR at first. */
 void log_set_debug(bool on);
-void log_to_syslog(void);
+void log_set_target(enum log_target target);
 
 void log_write(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -34,13 +34,15 @@ static void print_version(void)
 static int select_isa(const char *name)
 {
     int r = isa_select(name);
+    const char *source = name ? "-o isa" : "TRUNKFS_ISA";
 
+    if (!name)
+        name = getenv("TRUNKFS_ISA");
     if (r == -EINVAL)
-        fprintf(stderr, "trunkfs: unknown instruction set: %s\n",
-                name ? name : getenv("TRUNKFS_ISA"));
+        fprintf(stderr, "trunkfs: %s: unknown instruction set: %s\n", source, name);
     else if (r < 0)
-        fprintf(stderr, "trunkfs: this processor lacks the instruction set %s\n",
-                name ? name : getenv("TRUNKFS_ISA"));
+        fprintf(stderr, "trunkfs: %s: this processor lacks the instruction set %s\n", source,
+                name);
     return r;
 }
 
@@ -100,7 +102,7 @@ static int serve(const struct options *options, const char *mountpoint, int pack
     if (r == 0) {
         raise_readahead(options, mountpoint);
         if (status_fd >= 0) {
-            log_to_syslog();
+            log_set_target(LOG_TARGET_SYSLOG);
             daemonise_done(status_fd, 0);
         }
         server_wait(server, signal_fd);
@@ -140,6 +142,7 @@ static int mount_packed(struct options *options)
             close(packed_fd);
             goto out;
         }
+        log_set_target(LOG_TARGET_STARTING);
     }
     raise_descriptor_limit();
     status = serve(options, mountpoint, packed_fd, status_fd);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "log.h"
@@ -15,9 +16,11 @@ enum { DEPTH_MAX = 4096 };
 char *mount_check_point(const char *mountpoint)
 {
     struct stat st;
+    struct statfs fs;
     char *path;
 
-    if (stat(mountpoint, &st) < 0) {
+    /* statfs too, since the kernel may remember the attributes of a mount that is dead. */
+    if (stat(mountpoint, &st) < 0 || statfs(mountpoint, &fs) < 0) {
         if (errno == ENOTCONN)
             log_error("%s: a mount is left here whose daemon is gone: clear it with "
                       "`fusermount3 -u %s`",

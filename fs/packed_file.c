@@ -119,6 +119,11 @@ static void set_direct(struct packed_file *file)
     static atomic_bool said;
     int flags = fcntl(file->fd, F_GETFL);
 
+    if (file->in_memory) {
+        if (!atomic_exchange(&said, true))
+            log_info("%s: in memory: O_DIRECT is not used", file->name);
+        return;
+    }
     if (flags >= 0 && fcntl(file->fd, F_SETFL, flags | O_DIRECT) == 0)
         atomic_store(&file->direct, true);
     else if (!atomic_exchange(&said, true))
@@ -128,9 +133,13 @@ static void set_direct(struct packed_file *file)
 
 void packed_file_refuse_direct(struct packed_file *file)
 {
+    static atomic_bool said;
+
     if (!atomic_exchange(&file->direct, false))
         return;
-    log_info("%s: a read with O_DIRECT was refused: going on through the page cache", file->name);
+    if (!atomic_exchange(&said, true))
+        log_info("%s: a read with O_DIRECT was refused: going on through the page cache",
+                 file->name);
     int flags = fcntl(file->fd, F_GETFL);
     if (flags >= 0)
         (void)fcntl(file->fd, F_SETFL, flags & ~O_DIRECT);
@@ -174,8 +183,7 @@ int packed_file_open(int fd, const char *name, struct packed_file **ret)
     file->raw_size = superblock.raw_size;
     file->frame_size = superblock.frame_size;
     memcpy(file->sha256, superblock.sha256, sizeof(file->sha256));
-    if (!file->in_memory)
-        set_direct(file);
+    set_direct(file);
     *ret = file;
     return 0;
 }
@@ -195,13 +203,13 @@ int packed_file_open_verbatim(int fd, const char *name, struct packed_file **ret
     }
     file->verbatim = true;
     file->raw_size = (uint64_t)st.st_size;
+    /* Another open file for buffered readers: O_DIRECT belongs to the open file. */
     if (!file->in_memory) {
-        /* Another open file for buffered readers: O_DIRECT belongs to the open file. */
         snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
         file->buffered_fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-        if (file->buffered_fd >= 0)
-            set_direct(file);
     }
+    if (file->in_memory || file->buffered_fd >= 0)
+        set_direct(file);
     *ret = file;
     return 0;
 }
