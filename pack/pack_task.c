@@ -250,12 +250,12 @@ static int make_output(struct work *work, const char **ret_what)
     struct pack_task *task = work->task;
     bool promising;
 
-    if (!task->must_copy && is_packed_already(work)) {
+    if (!task->must_copy && is_packed_already(work))
         task->outcome = PACK_PRESENT_PACKED;
-        return 0;
-    }
-    if (!task->must_pack && is_copied_already(work)) {
+    else if (!task->must_pack && is_copied_already(work))
         task->outcome = PACK_PRESENT_COPY;
+    if (task->outcome != PACK_FAILED) {
+        advance(work, task->raw_size);
         return 0;
     }
     *ret_what = "reading";

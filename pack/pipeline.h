@@ -20,8 +20,10 @@
 #include "worker.h"
 
 enum {
-    PIPELINE_CHUNK_SIZE = 1 << 20, /* unless a frame is larger: what a second-level cache holds */
-    PIPELINE_MARGIN = 4096,        /* addressable before and behind the buffers of a chunk */
+    /* Unless a frame is larger. With its packed bytes and what is decoded again, a chunk stays
+     * in a second-level cache. */
+    PIPELINE_CHUNK_SIZE = 512 << 10,
+    PIPELINE_MARGIN = 4096, /* addressable before and behind the buffers of a chunk */
 };
 
 struct chunk {

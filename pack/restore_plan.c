@@ -45,8 +45,12 @@ static int name_entry(const struct tree *tree, struct tree_entry *entry, const c
         entry->output_path = strdup("");
         return entry->output_path ? 0 : -ENOMEM;
     }
-    if (kind == TRUNK_NAME_HIDDEN)
+    if (kind == TRUNK_NAME_HIDDEN) {
+        if (!trunk_name_is_temporary(beneath_name(path)))
+            report_fault(entry->path, "left out: a packed file of that name stands for no file; "
+                                      "give it another name");
         return 0;
+    }
     if (single_name)
         *ret_packed = begins_as_packed(tree, entry) || *ret_packed;
     entry->output_path = sibling(path, source);
