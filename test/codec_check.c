@@ -78,8 +78,7 @@ static int decode_once(const uint8_t *packed, size_t packed_size, uint8_t slack,
     return r;
 }
 
-int codec_check_decode(const uint8_t *packed, size_t packed_size, size_t raw_size,
-                       uint8_t *ret_raw)
+int codec_check_decode(const uint8_t *packed, size_t packed_size, size_t raw_size, uint8_t *ret_raw)
 {
     uint8_t *first = allocate(raw_size + CANARY_SIZE), *other = allocate(raw_size + CANARY_SIZE);
 

@@ -22,7 +22,6 @@ int codec_check_decode(const uint8_t *packed, size_t packed_size, size_t raw_siz
 size_t codec_check_round_trip(const uint8_t *raw, size_t raw_size, enum frame_codec codec);
 
 /* End the process with a message, as the above do. */
-void codec_check_fail(const char *format, ...)
-    __attribute__((noreturn, format(printf, 1, 2)));
+void codec_check_fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
 #endif

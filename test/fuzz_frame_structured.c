@@ -74,8 +74,8 @@ static void fill_planes(const struct rans_model *model, uint32_t seed, size_t co
         const struct rans_table *table = &model->table[model->selectors[i / RANS_SECTION]];
         uint32_t x = draw(&seed);
         unsigned entry = 1 + x % (table->entry_count - 1u);
-        exponents[i] = x >> 8 & 7 && (x >> 11 & 7) >= escape_share ? table->symbol[entry]
-                                                                   : (uint8_t)(x >> 14);
+        exponents[i] =
+            x >> 8 & 7 && (x >> 11 & 7) >= escape_share ? table->symbol[entry] : (uint8_t)(x >> 14);
         rests[i] = (uint8_t)draw(&seed);
     }
 }
@@ -112,8 +112,8 @@ static size_t build(struct input *input, uint8_t *raw, size_t *ret_raw_size, uin
     uint8_t *to = packed + HEADER_SIZE;
     memset(to, 0xee, phase + tail);
     to += phase + tail;
-    if (rans_encode_modelled(encoder, 1u << (shape & 3) % 3, exponents, count,
-                             carry ? rests : NULL, to, PAYLOAD_MAX / 2, &sizes[0], &sizes[1]) < 0)
+    if (rans_encode_modelled(encoder, 1u << (shape & 3) % 3, exponents, count, carry ? rests : NULL,
+                             to, PAYLOAD_MAX / 2, &sizes[0], &sizes[1]) < 0)
         return 0;
     memcpy(to + sizes[0], rests, sizes[1]);
 

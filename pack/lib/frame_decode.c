@@ -70,7 +70,7 @@ static int decode_plane(struct frame_decoder *decoder, const uint8_t *packed,
                         const struct frame_layout_plane *plane, uint8_t *out,
                         struct fault *ret_fault)
 {
-    struct fault fault = { FAULT_FRAME_PLANE, 0 };
+    struct fault fault = {FAULT_FRAME_PLANE, 0};
     int r = plane->coder->decode(&decoder->context, plane->packed, plane->packed_size, out,
                                  plane->raw_size, &fault);
     if (r < 0)
@@ -87,14 +87,13 @@ static bool is_rest(const struct frame_layout *layout, unsigned plane)
 
 /* The way of nearly all weights: planes joined in registers, straight into raw. */
 static int decode_joined(struct frame_decoder *decoder, const uint8_t *packed,
-                         const struct frame_layout *layout, uint8_t *out,
-                         struct fault *ret_fault)
+                         const struct frame_layout *layout, uint8_t *out, struct fault *ret_fault)
 {
     const struct frame_layout_plane *plane = &layout->planes[0], *rest = &layout->planes[1];
-    struct fault fault = { FAULT_FRAME_PLANE, 0 };
+    struct fault fault = {FAULT_FRAME_PLANE, 0};
 
-    int r = rans_decode_bf16(decoder->context.rans, plane->packed, plane->packed_size,
-                             rest->packed, rest->packed_size, plane->raw_size, out, &fault);
+    int r = rans_decode_bf16(decoder->context.rans, plane->packed, plane->packed_size, rest->packed,
+                             rest->packed_size, plane->raw_size, out, &fault);
     if (r < 0)
         return fault_set(ret_fault, fault.check, fault.offset + (uint64_t)(plane->packed - packed),
                          r);

@@ -20,8 +20,8 @@ struct frame_layout_plane {
 struct frame_layout {
     const struct transform *transform; /* NULL: stored, and nothing below is set */
     size_t element_count;
-    size_t head_size; /* raw bytes before the first element: the phase */
-    size_t tail_size; /* and behind the last */
+    size_t head_size;     /* raw bytes before the first element: the phase */
+    size_t tail_size;     /* and behind the last */
     const uint8_t *edges; /* head and tail bytes, in the payload */
     struct frame_layout_plane planes[FRAME_PLANES_MAX];
 };

@@ -18,7 +18,7 @@ static const char *const names[ISA_COUNT_] = {
 };
 
 /* Best first. */
-static const enum isa preference[] = { ISA_AVX512, ISA_AVX2, ISA_NEON, ISA_SCALAR };
+static const enum isa preference[] = {ISA_AVX512, ISA_AVX2, ISA_NEON, ISA_SCALAR};
 
 #if defined(__x86_64__)
 static bool has_avx2(void)
@@ -29,10 +29,9 @@ static bool has_avx2(void)
 
 static bool has_avx512(void)
 {
-    return has_avx2() && __builtin_cpu_supports("avx512f") &&
-           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi") &&
-           __builtin_cpu_supports("avx512vbmi2");
+    return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+           __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2");
 }
 #endif
 

@@ -5,8 +5,7 @@
 #include "plane_coder.h"
 
 int plane_raw_decode(struct plane_decode_context *context, const uint8_t *packed,
-                     size_t packed_size, uint8_t *plane, size_t plane_size,
-                     struct fault *ret_fault)
+                     size_t packed_size, uint8_t *plane, size_t plane_size, struct fault *ret_fault)
 {
     (void)context;
     if (packed_size != plane_size)

@@ -4,8 +4,8 @@
 #include "format.h"
 
 static const struct plane_coder coders[] = {
-    { .name = "raw", .id = PLANE_CODER_RAW, .decode = plane_raw_decode },
-    { .name = "constant", .id = PLANE_CODER_CONSTANT, .decode = plane_constant_decode },
+    {.name = "raw", .id = PLANE_CODER_RAW, .decode = plane_raw_decode},
+    {.name = "constant", .id = PLANE_CODER_CONSTANT, .decode = plane_constant_decode},
     {
         .name = "zstd",
         .id = PLANE_CODER_ZSTD,

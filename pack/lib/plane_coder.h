@@ -22,39 +22,28 @@ struct plane_decode_context {
     bool next_is_rest; /* of the plane to be decoded: the one behind it is coded as rest */
 };
 
+/* Decode exactly plane_size bytes (at least 1) into plane and write no more. Bytes behind
+ * packed + packed_size are readable as FRAME_DECODE_SLACK says. Returns 0 or -EBADMSG; a
+ * fault's offset counts from packed. */
+typedef int plane_decode_function(struct plane_decode_context *context, const uint8_t *packed,
+                                  size_t packed_size, uint8_t *plane, size_t plane_size,
+                                  struct fault *ret_fault);
+
 struct plane_coder {
     const char *name;
     uint64_t features; /* TRUNK_FEATURE_ bits that a reader needs */
     uint8_t id;
-    /* Decode exactly plane_size bytes (at least 1) into plane and write no more. Bytes
-     * behind packed + packed_size are readable as FRAME_DECODE_SLACK says. Returns 0 or
-     * -EBADMSG; a fault's offset counts from packed. */
-    int (*decode)(struct plane_decode_context *context, const uint8_t *packed, size_t packed_size,
-                  uint8_t *plane, size_t plane_size, struct fault *ret_fault);
+    plane_decode_function *decode;
 };
 
 const struct plane_coder *plane_coder_get(uint8_t id); /* NULL if unknown */
 
-int plane_raw_decode(struct plane_decode_context *context, const uint8_t *packed,
-                     size_t packed_size, uint8_t *plane, size_t plane_size,
-                     struct fault *ret_fault);
-int plane_constant_decode(struct plane_decode_context *context, const uint8_t *packed,
-                          size_t packed_size, uint8_t *plane, size_t plane_size,
-                          struct fault *ret_fault);
-int plane_zstd_decode(struct plane_decode_context *context, const uint8_t *packed,
-                      size_t packed_size, uint8_t *plane, size_t plane_size,
-                      struct fault *ret_fault);
-int plane_rans_decode(struct plane_decode_context *context, const uint8_t *packed,
-                      size_t packed_size, uint8_t *plane, size_t plane_size,
-                      struct fault *ret_fault);
-int plane_rest_decode(struct plane_decode_context *context, const uint8_t *packed,
-                      size_t packed_size, uint8_t *plane, size_t plane_size,
-                      struct fault *ret_fault);
-int plane_rans12_decode(struct plane_decode_context *context, const uint8_t *packed,
-                        size_t packed_size, uint8_t *plane, size_t plane_size,
-                        struct fault *ret_fault);
-int plane_bits_decode(struct plane_decode_context *context, const uint8_t *packed,
-                      size_t packed_size, uint8_t *plane, size_t plane_size,
-                      struct fault *ret_fault);
+__attribute__((warn_unused_result)) plane_decode_function plane_raw_decode;
+__attribute__((warn_unused_result)) plane_decode_function plane_constant_decode;
+__attribute__((warn_unused_result)) plane_decode_function plane_zstd_decode;
+__attribute__((warn_unused_result)) plane_decode_function plane_rans_decode;
+__attribute__((warn_unused_result)) plane_decode_function plane_rest_decode;
+__attribute__((warn_unused_result)) plane_decode_function plane_rans12_decode;
+__attribute__((warn_unused_result)) plane_decode_function plane_bits_decode;
 
 #endif

@@ -7,8 +7,8 @@ int plane_rans_decode(struct plane_decode_context *context, const uint8_t *packe
                       size_t packed_size, uint8_t *plane, size_t plane_size,
                       struct fault *ret_fault)
 {
-    return rans_decode(context->rans, context->next_is_rest, packed, packed_size, plane,
-                       plane_size, ret_fault);
+    return rans_decode(context->rans, context->next_is_rest, packed, packed_size, plane, plane_size,
+                       ret_fault);
 }
 
 int plane_rest_decode(struct plane_decode_context *context, const uint8_t *packed,

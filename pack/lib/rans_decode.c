@@ -24,8 +24,8 @@ struct rans_decoder {
     uint8_t *escapes;   /* max_size rounded up to groups, and ESCAPE_SLACK */
     uint8_t *selectors; /* one a section */
     /* Of the plane decoded last: */
-    size_t padded_size;        /* a multiple of the group */
-    uint8_t carry[CARRY_MAX];  /* RANS_CARRY bytes a stream; valid if it was asked for */
+    size_t padded_size;       /* a multiple of the group */
+    uint8_t carry[CARRY_MAX]; /* RANS_CARRY bytes a stream; valid if it was asked for */
 };
 
 /* The parts of a coded plane that come before the streams, taken one after the other. */
@@ -95,8 +95,8 @@ size_t rans_decoder_memory(size_t max_size)
     return sizeof(struct rans_decoder) + padded_size + ESCAPE_SLACK + section_count(padded_size);
 }
 
-static int read_header(struct rans_decoder *decoder, bool carry, size_t size,
-                       struct reader *reader, struct header *ret)
+static int read_header(struct rans_decoder *decoder, bool carry, size_t size, struct reader *reader,
+                       struct header *ret)
 {
     struct rans_decode_job *job = &decoder->job;
     const uint8_t *bytes = take(reader, RANS_HEADER_SIZE);
@@ -218,7 +218,7 @@ static int read_streams(struct rans_decode_job *job, struct header *header, stru
 static int parse(struct rans_decoder *decoder, bool carry, const uint8_t *packed,
                  size_t packed_size, size_t size, struct fault *ret_fault)
 {
-    struct reader reader = { .bytes = packed, .size = packed_size };
+    struct reader reader = {.bytes = packed, .size = packed_size};
     struct header header;
 
     int r = read_header(decoder, carry, size, &reader, &header);
@@ -328,8 +328,8 @@ static int decode(struct rans_decoder *decoder, bool carry, const uint8_t *rest,
     return 0;
 }
 
-int rans_decode(struct rans_decoder *decoder, bool carry, const uint8_t *packed,
-                size_t packed_size, uint8_t *plane, size_t size, struct fault *ret_fault)
+int rans_decode(struct rans_decoder *decoder, bool carry, const uint8_t *packed, size_t packed_size,
+                uint8_t *plane, size_t size, struct fault *ret_fault)
 {
     uint8_t tail[TAIL_MAX];
     size_t tail_begin;
@@ -362,8 +362,8 @@ static int check_carry_padding(const struct rans_decoder *decoder, size_t size)
     return wrong ? -EBADMSG : 0;
 }
 
-int rans_decode_rest(const struct rans_decoder *decoder, const uint8_t *packed,
-                     size_t packed_size, uint8_t *plane, size_t size, struct fault *ret_fault)
+int rans_decode_rest(const struct rans_decoder *decoder, const uint8_t *packed, size_t packed_size,
+                     uint8_t *plane, size_t size, struct fault *ret_fault)
 {
     if (packed_size != rest_size_of(decoder))
         return fault_set(ret_fault, FAULT_FRAME_PLANE, 0, -EBADMSG);
@@ -395,7 +395,7 @@ int rans_decode_bf16(struct rans_decoder *decoder, const uint8_t *packed, size_t
     size_t stored = rest_size - tail_begin;
     memcpy(tail_rest, rest + tail_begin, stored);
     memcpy(tail_rest + stored, decoder->carry, size - rest_size);
-    const uint8_t *planes[] = { tail, tail_rest };
+    const uint8_t *planes[] = {tail, tail_rest};
     transform_bf16_merge(planes, size - tail_begin, raw + 2 * tail_begin);
     return 0;
 }

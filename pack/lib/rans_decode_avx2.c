@@ -12,8 +12,8 @@ enum { PREFETCH_REST = 1536, PREFETCH_STREAM = 512, HALF = RANS_LANES / 2 };
 
 struct tables {
     __m256i frequency, start, symbol;
-    __m256i slot0, slot1;     /* entries of the first 32 slots */
-    __m256i threshold, base;  /* and of the others, by bucket (rans_decode_kernel.h) */
+    __m256i slot0, slot1;            /* entries of the first 32 slots */
+    __m256i threshold, base;         /* and of the others, by bucket (rans_decode_kernel.h) */
     __m256i first[RANS_ENTRIES_MAX]; /* first slot of each entry, less 1, as signed + 128 */
 };
 
@@ -59,8 +59,7 @@ INLINE __m256i look_up_two_steps(const struct tables *tables, __m256i slot)
     __m256i above = _mm256_cmpeq_epi8(_mm256_max_epu8(slot, threshold), slot); /* -1 */
     __m256i in0 = _mm256_shuffle_epi8(tables->slot0, _mm256_adds_epu8(slot, to_high_bit));
     __m256i in1 = _mm256_shuffle_epi8(
-        tables->slot1,
-        _mm256_adds_epu8(_mm256_sub_epi8(slot, _mm256_set1_epi8(16)), to_high_bit));
+        tables->slot1, _mm256_adds_epu8(_mm256_sub_epi8(slot, _mm256_set1_epi8(16)), to_high_bit));
     return _mm256_or_si256(_mm256_sub_epi8(base, above), _mm256_or_si256(in0, in1));
 }
 
@@ -86,8 +85,8 @@ INLINE __m256i take_bytes(const uint8_t **stream, uint32_t refill)
     const __m256i second = _mm256_setr_epi64x(0, 0x0808080808080808, 0, 0x0808080808080808);
     const uint8_t *p = *stream;
     __m128i from0 = load_pair(p, p + _mm_popcnt_u32(refill & 0xFF));
-    __m128i from1 = load_pair(p + _mm_popcnt_u32(refill & 0xFFFF),
-                              p + _mm_popcnt_u32(refill & 0xFFFFFF));
+    __m128i from1 =
+        load_pair(p + _mm_popcnt_u32(refill & 0xFFFF), p + _mm_popcnt_u32(refill & 0xFFFFFF));
     __m128i order0 = load_pair(rans_expand[refill & 255], rans_expand[refill >> 8 & 255]);
     __m128i order1 = load_pair(rans_expand[refill >> 16 & 255], rans_expand[refill >> 24]);
     __m256i from = _mm256_inserti128_si256(_mm256_castsi128_si256(from0), from1, 1);
@@ -126,9 +125,9 @@ INLINE __m256i decode_half(const struct tables *tables, const bool two_steps, st
     __m256i x_even = _mm256_add_epi16(
         _mm256_mullo_epi16(_mm256_and_si256(f, byte), _mm256_and_si256(high, byte)),
         _mm256_and_si256(rank, byte));
-    __m256i x_odd = _mm256_add_epi16(
-        _mm256_mullo_epi16(_mm256_srli_epi16(f, 8), _mm256_srli_epi16(high, 8)),
-        _mm256_srli_epi16(rank, 8));
+    __m256i x_odd =
+        _mm256_add_epi16(_mm256_mullo_epi16(_mm256_srli_epi16(f, 8), _mm256_srli_epi16(high, 8)),
+                         _mm256_srli_epi16(rank, 8));
     __m256i h = _mm256_or_si256(_mm256_srli_epi16(x_even, 8), _mm256_andnot_si256(byte, x_odd));
     __m256i l = _mm256_or_si256(_mm256_and_si256(x_even, byte), _mm256_slli_epi16(x_odd, 8));
 

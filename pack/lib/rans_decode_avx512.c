@@ -24,8 +24,8 @@ INLINE __m512i repeat16(const uint8_t bytes[16])
 INLINE struct tables load_tables(const struct rans_lookup *lookup)
 {
     return (struct tables){
-        .slot = { _mm512_load_si512(lookup->slot), _mm512_load_si512(lookup->slot + 64),
-                  _mm512_load_si512(lookup->slot + 128), _mm512_load_si512(lookup->slot + 192) },
+        .slot = {_mm512_load_si512(lookup->slot), _mm512_load_si512(lookup->slot + 64),
+                 _mm512_load_si512(lookup->slot + 128), _mm512_load_si512(lookup->slot + 192)},
         .frequency = repeat16(lookup->frequency),
         .start = repeat16(lookup->start),
         .symbol = repeat16(lookup->symbol),
@@ -55,9 +55,9 @@ INLINE __m512i decode_block(const struct tables *tables, __m512i *low, __m512i *
     __m512i x_even = _mm512_add_epi16(
         _mm512_mullo_epi16(_mm512_and_si512(f, byte), _mm512_and_si512(*high, byte)),
         _mm512_and_si512(rank, byte));
-    __m512i x_odd = _mm512_add_epi16(
-        _mm512_mullo_epi16(_mm512_srli_epi16(f, 8), _mm512_srli_epi16(*high, 8)),
-        _mm512_srli_epi16(rank, 8));
+    __m512i x_odd =
+        _mm512_add_epi16(_mm512_mullo_epi16(_mm512_srli_epi16(f, 8), _mm512_srli_epi16(*high, 8)),
+                         _mm512_srli_epi16(rank, 8));
     __m512i h = _mm512_mask_mov_epi8(_mm512_srli_epi16(x_even, 8), odd, x_odd);
     __m512i l = _mm512_mask_mov_epi8(x_even, odd, _mm512_slli_epi16(x_odd, 8));
 
@@ -82,8 +82,8 @@ INLINE void join_block(__m512i symbol, const uint8_t *rest, uint8_t *out)
     _mm_prefetch((const char *)rest + PREFETCH_REST, _MM_HINT_T0);
 }
 
-INLINE int run_streams(struct rans_decode_job *job, size_t begin, size_t end, const unsigned streams,
-                       const bool join)
+INLINE int run_streams(struct rans_decode_job *job, size_t begin, size_t end,
+                       const unsigned streams, const bool join)
 {
     __m512i low[RANS_STREAMS_MAX], high[RANS_STREAMS_MAX];
     const uint8_t *stream[RANS_STREAMS_MAX];
@@ -107,8 +107,7 @@ INLINE int run_streams(struct rans_decode_job *job, size_t begin, size_t end, co
             if (__builtin_expect(overrun, 0))
                 return -EBADMSG;
             for (unsigned v = 0; v < streams; v++) {
-                __m512i symbol =
-                    decode_block(&tables, &low[v], &high[v], &stream[v], &escape);
+                __m512i symbol = decode_block(&tables, &low[v], &high[v], &stream[v], &escape);
                 _mm_prefetch((const char *)stream[v] + PREFETCH_STREAM, _MM_HINT_T0);
                 if (join) {
                     join_block(symbol, rest, out);

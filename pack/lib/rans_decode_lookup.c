@@ -30,7 +30,7 @@ static void fill_steps(struct rans_lookup *lookup)
 
 static bool allows_two_steps(const struct rans_table *table)
 {
-    unsigned boundaries[BUCKETS] = { 0 };
+    unsigned boundaries[BUCKETS] = {0};
 
     for (unsigned i = 1; i < table->entry_count; i++)
         boundaries[table->start[i] / BUCKET]++;

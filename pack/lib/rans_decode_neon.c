@@ -12,9 +12,9 @@ enum { PREFETCH_REST = 1536, PREFETCH_STREAM = 512, QUARTER = RANS_LANES / 4 };
 
 struct tables {
     uint8x16_t frequency, start, symbol;
-    uint8x16x2_t first_slots;    /* entries of the first 32 slots */
-    uint8x16_t threshold, base;  /* and of the others, by bucket (rans_decode_kernel.h) */
-    uint8x16x4_t slots[4];       /* entries of all slots, where buckets do not do */
+    uint8x16x2_t first_slots;   /* entries of the first 32 slots */
+    uint8x16_t threshold, base; /* and of the others, by bucket (rans_decode_kernel.h) */
+    uint8x16x4_t slots[4];      /* entries of all slots, where buckets do not do */
 };
 
 /* The state of a stream. */
@@ -23,8 +23,7 @@ struct state {
     const uint8_t *stream;
 };
 
-INLINE void load_tables(const struct rans_lookup *lookup, const bool two_steps,
-                        struct tables *ret)
+INLINE void load_tables(const struct rans_lookup *lookup, const bool two_steps, struct tables *ret)
 {
     ret->frequency = vld1q_u8(lookup->frequency);
     ret->start = vld1q_u8(lookup->start);
@@ -109,8 +108,8 @@ INLINE void decode_block(const struct tables *tables, const bool two_steps, stru
         uint8x16_t rank = vsubq_u8(state->low[k], vqtbl1q_u8(tables->start, entry));
         ret_symbols[k] = vqtbl1q_u8(tables->symbol, entry);
         escaped[k] = vceqzq_u8(entry);
-        uint16x8_t x0 = vmlal_u8(vmovl_u8(vget_low_u8(rank)), vget_low_u8(f),
-                                 vget_low_u8(state->high[k]));
+        uint16x8_t x0 =
+            vmlal_u8(vmovl_u8(vget_low_u8(rank)), vget_low_u8(f), vget_low_u8(state->high[k]));
         uint16x8_t x1 = vmlal_high_u8(vmovl_high_u8(rank), f, state->high[k]);
         high[k] = vuzp2q_u8(vreinterpretq_u8_u16(x0), vreinterpretq_u8_u16(x1));
         low[k] = vuzp1q_u8(vreinterpretq_u8_u16(x0), vreinterpretq_u8_u16(x1));
@@ -121,8 +120,7 @@ INLINE void decode_block(const struct tables *tables, const bool two_steps, stru
         state->high[k] = vbslq_u8(empty[k], low[k], high[k]);
         state->low[k] = vbslq_u8(empty[k], fresh[k], low[k]);
     }
-    uint8x16_t any =
-        vorrq_u8(vorrq_u8(escaped[0], escaped[1]), vorrq_u8(escaped[2], escaped[3]));
+    uint8x16_t any = vorrq_u8(vorrq_u8(escaped[0], escaped[1]), vorrq_u8(escaped[2], escaped[3]));
     if (__builtin_expect(vmaxvq_u8(any) != 0, 0))
         put_escapes(ret_symbols, to_mask(escaped), escape);
 }

@@ -59,7 +59,7 @@ static int run(struct rans_decode_job *job, size_t begin, size_t end)
                 continue;
             }
             decode_block(job, v, slots, symbols);
-            const uint8_t *planes[] = { symbols, job->rest };
+            const uint8_t *planes[] = {symbols, job->rest};
             transform_bf16_merge(planes, RANS_LANES, job->out);
             job->rest += RANS_LANES;
             job->out += 2 * RANS_LANES;
@@ -68,4 +68,4 @@ static int run(struct rans_decode_job *job, size_t begin, size_t end)
     return 0;
 }
 
-const struct rans_decode_kernel rans_decode_scalar = { .prepare = prepare, .run = run };
+const struct rans_decode_kernel rans_decode_scalar = {.prepare = prepare, .run = run};

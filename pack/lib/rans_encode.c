@@ -103,7 +103,7 @@ static size_t map_symbols(struct rans_encoder *encoder, const uint8_t *plane, si
 
 static void plan_escapes(const uint8_t *escapes, size_t count, struct escape_plan *ret)
 {
-    uint32_t counts[256] = { 0 };
+    uint32_t counts[256] = {0};
 
     memset(ret->nibble, RANS_NIBBLE_LITERAL, sizeof ret->nibble);
     ret->count = ret->literal_count = count;
@@ -135,7 +135,7 @@ static void set_plain_states(struct rans_encode_job *job)
  * how many bytes of next are left to be stored. */
 static size_t set_carry_states(struct rans_encode_job *job, const uint8_t *next, size_t size)
 {
-    uint8_t carry[RANS_STREAMS_MAX * RANS_CARRY] = { 0 };
+    uint8_t carry[RANS_STREAMS_MAX * RANS_CARRY] = {0};
     unsigned lanes = job->stream_count * RANS_LANES;
     size_t rest_size = job->size - job->stream_count * (size_t)RANS_CARRY;
 
@@ -239,9 +239,9 @@ struct rans_model *rans_encoder_model(struct rans_encoder *encoder)
     return &encoder->model;
 }
 
-int rans_encode_modelled(struct rans_encoder *encoder, unsigned stream_count,
-                         const uint8_t *plane, size_t size, const uint8_t *next, uint8_t *packed,
-                         size_t room, size_t *ret_packed_size, size_t *ret_rest_size)
+int rans_encode_modelled(struct rans_encoder *encoder, unsigned stream_count, const uint8_t *plane,
+                         size_t size, const uint8_t *next, uint8_t *packed, size_t room,
+                         size_t *ret_packed_size, size_t *ret_rest_size)
 {
     struct rans_encode_job *job = &encoder->job;
     const uint8_t *ends[RANS_STREAMS_MAX];

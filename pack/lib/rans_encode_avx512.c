@@ -68,8 +68,7 @@ static void prepare(const struct rans_table *table, struct tables *ret)
 
 /* Quotient and remainder of 32 numbers of 16 bits, each less than 256 f. The reciprocal,
  * rounded down, gives a quotient that is right or one too small. */
-INLINE void divide(__m512i x, __m512i f, __m512i reciprocal, __m512i *quotient,
-                   __m512i *remainder)
+INLINE void divide(__m512i x, __m512i f, __m512i reciprocal, __m512i *quotient, __m512i *remainder)
 {
     __m512i q = _mm512_mulhi_epu16(x, reciprocal);
     __m512i r = _mm512_sub_epi16(x, _mm512_mullo_epi16(q, f));

@@ -15,7 +15,7 @@ static void count(const uint8_t *symbols, size_t count, const uint8_t candidates
                   struct rans_counts *ret)
 {
     /* Four counters a symbol, since the same one twice in a row would wait for itself. */
-    uint16_t counts[4][256] = { 0 };
+    uint16_t counts[4][256] = {0};
     size_t i = 0;
 
     for (; i + 4 <= count; i += 4)

@@ -4,18 +4,18 @@
 
 enum {
     RANS_LANES = 64,
-    RANS_SECTION = 512,    /* symbols that share one choice of table */
+    RANS_SECTION = 512, /* symbols that share one choice of table */
     RANS_STREAMS_MAX = 4,
     RANS_TABLES_MAX = 4,
-    RANS_ENTRIES_MAX = 16,  /* of a table, the escape among them */
+    RANS_ENTRIES_MAX = 16, /* of a table, the escape among them */
     RANS_SLOTS = 256,
     RANS_ESCAPE_LIST_MAX = 15,
     RANS_NIBBLE_LITERAL = 15,
     RANS_STREAM_SIZE_MIN = 2 * RANS_LANES, /* the states */
-    RANS_STATE_PLAIN = 256,    /* what every lane ends with, */
-    RANS_STATE_CARRY = 0x8000, /* or at least, if it carries */
-    RANS_CARRY_LOW = 64,       /* bytes that the low halves of 64 states carry, */
-    RANS_CARRY_HIGH = 56,      /* and the high ones */
+    RANS_STATE_PLAIN = 256,                /* what every lane ends with, */
+    RANS_STATE_CARRY = 0x8000,             /* or at least, if it carries */
+    RANS_CARRY_LOW = 64,                   /* bytes that the low halves of 64 states carry, */
+    RANS_CARRY_HIGH = 56,                  /* and the high ones */
     RANS_CARRY = RANS_CARRY_LOW + RANS_CARRY_HIGH,
     RANS_CARRY_MIN = 128, /* a plane shorter than this for each stream does not carry */
 

@@ -58,7 +58,7 @@ void rans_model_fini(struct rans_model *model)
 /* The most frequent symbols of a sample. Where it has fewer, others fill up: they must differ. */
 static void pick_candidates(struct rans_model *model, const uint8_t *plane, size_t size)
 {
-    uint32_t counts[256] = { 0 };
+    uint32_t counts[256] = {0};
 
     for (size_t i = 0; i < size; i += RANS_SECTION) {
         size_t n = size - i < SAMPLE_RUN ? size - i : SAMPLE_RUN;
@@ -66,7 +66,7 @@ static void pick_candidates(struct rans_model *model, const uint8_t *plane, size
             counts[plane[i + k]]++;
     }
     /* Each count with its symbol below, so that no two are equal, and sorted by insertion. */
-    uint32_t best[RANS_CANDIDATES] = { 0 };
+    uint32_t best[RANS_CANDIDATES] = {0};
     for (uint32_t symbol = 0; symbol < 256; symbol++) {
         uint32_t key = (counts[symbol] << 8 | symbol) + 1;
         unsigned i = RANS_CANDIDATES - 1;
@@ -117,13 +117,12 @@ static void classify(const uint16_t *means, size_t sections, uint8_t *ret_classe
         squares += (uint64_t)((means[i] - mean) * (means[i] - mean));
     int64_t part = root(squares / sections) * 3ll / 4;
     for (size_t i = 0; i < sections; i++)
-        ret_classes[i] = (uint8_t)((means[i] > mean - part) + (means[i] > mean) +
-                                   (means[i] > mean + part));
+        ret_classes[i] =
+            (uint8_t)((means[i] > mean - part) + (means[i] > mean) + (means[i] > mean + part));
 }
 
 /* Sum the counts of the sections of each class. */
-static void sum_classes(const struct rans_model *model, size_t size,
-                        struct rans_sums ret[CLASSES])
+static void sum_classes(const struct rans_model *model, size_t size, struct rans_sums ret[CLASSES])
 {
     memset(ret, 0, CLASSES * sizeof *ret);
     for (size_t s = 0; s < section_count(size); s++) {

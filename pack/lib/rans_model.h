@@ -24,7 +24,8 @@ struct rans_model {
 };
 
 /* For planes of up to max_size bytes. log2 stays the caller's. Returns 0 or -ENOMEM. */
-int rans_model_init(struct rans_model *model, size_t max_size, const struct frame_log2 *log2);
+__attribute__((warn_unused_result)) int rans_model_init(struct rans_model *model, size_t max_size,
+                                                        const struct frame_log2 *log2);
 void rans_model_fini(struct rans_model *model); /* also of a zeroed one */
 
 /* Choose for plane (size bytes, 1 to max_size): how many tables, which, and for each section

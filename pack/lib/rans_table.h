@@ -22,8 +22,7 @@ void rans_table_arrange(unsigned direct_count, const uint8_t *symbols, const uin
 
 /* Read and check one table at bytes. Returns 0 and how many bytes it took; -EBADMSG. */
 __attribute__((warn_unused_result)) int rans_table_read(const uint8_t *bytes, size_t size,
-                                                        struct rans_table *ret,
-                                                        size_t *ret_used);
+                                                        struct rans_table *ret, size_t *ret_used);
 
 /* Write table to bytes, at most RANS_TABLE_SIZE_MAX of them. Returns how many. */
 size_t rans_table_write(const struct rans_table *table, uint8_t *bytes);

@@ -59,8 +59,8 @@ static void raise(const struct frame_log2 *log2, const uint32_t *counts, unsigne
         unsigned best = n;
         for (unsigned i = 0; i < n; i++)
             if (frequency[i] < FREQUENCY_MAX &&
-                (best == n || gain(log2, counts[i], frequency[i]) >
-                                  gain(log2, counts[best], frequency[best])))
+                (best == n ||
+                 gain(log2, counts[i], frequency[i]) > gain(log2, counts[best], frequency[best])))
                 best = i;
         frequency[best]++;
     }
@@ -102,8 +102,8 @@ static void try_direct(const struct frame_log2 *log2, const struct ranking *rank
     lower(log2, counts, n, sum, ret->frequency);
 
     ret->direct_count = direct_count;
-    ret->cost = (uint64_t)escaped * ESCAPE_BITS +
-                (TABLE_FIXED_SIZE + direct_count) * 8ull * FRAME_BIT;
+    ret->cost =
+        (uint64_t)escaped * ESCAPE_BITS + (TABLE_FIXED_SIZE + direct_count) * 8ull * FRAME_BIT;
     for (unsigned i = 0; i < n; i++)
         ret->cost += (uint64_t)counts[i] * (8 * FRAME_BIT - log2->of[ret->frequency[i]]);
 }
@@ -128,7 +128,7 @@ uint64_t rans_table_fit(const struct frame_log2 *log2, const uint8_t candidates[
                         const struct rans_sums *sums, struct rans_table *ret)
 {
     struct ranking ranking;
-    struct fit best = { .cost = UINT64_MAX }, next;
+    struct fit best = {.cost = UINT64_MAX}, next;
 
     rank(candidates, sums, &ranking);
     if (!ranking.used) { /* nothing to go by, but a table has a direct symbol */
