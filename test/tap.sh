@@ -4,15 +4,17 @@
 # step outside a check that fails ends the script ("Bail out!").
 #
 #   check NAME COMMAND...            passes when COMMAND succeeds
+#   also NAME COMMAND...             the same, about what the check before it left in $out, $err
 #   refuse NAME COMMAND...           passes when COMMAND fails (but is not killed by a signal)
 #   expect STATUS NAME COMMAND...    passes when COMMAND exits with STATUS
 #   skip NAME REASON                 one check that cannot be made here
 #   skip_all REASON                  the whole script: exit 77, or failure if skips are forbidden
 #   finish                           the last line of every script
 #
-# The standard output and error of the last checked command are in $out and $err.
+# The standard output and error of the last command checked, but by also, are in $out and $err.
 # shellcheck disable=SC2034
 set -euo pipefail
+exec </dev/null
 
 : "${TRUNKPACK:=trunkpack}" "${TRUNKFS:=trunkfs}" "${TEST_PROGRAMS:=.}"
 work=$(mktemp -d "${TMPDIR:-/tmp}/trunkfs-test.XXXXXX")
@@ -44,19 +46,19 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 trap 'echo "# line $LINENO: status $?: $BASH_COMMAND"' ERR
 
-report() { # ok|"not ok" NAME
+report() { # ok|"not ok" NAME [OUTPUT ERRORS]
     checks_done=$((checks_done + 1))
     echo "$1 $checks_done - $2"
     [ "$1" = ok ] && return
     checks_failed=$((checks_failed + 1))
-    sed 's/^/# out: /' "$out" | tail -n 15
-    sed 's/^/# err: /' "$err" | tail -n 25
+    sed 's/^/# out: /' "${3:-$out}" | tail -n 15
+    sed 's/^/# err: /' "${4:-$err}" | tail -n 25
 }
 
 # The status of COMMAND, in $status, without ending the script.
 attempt() {
     status=0
-    "$@" >"$out" 2>"$err" </dev/null || status=$?
+    "$@" >"$out" 2>"$err" || status=$?
 }
 
 check() {
@@ -66,6 +68,17 @@ check() {
     if [ "$status" -eq 0 ]; then report ok "$name"; else
         echo "status $status: $*" >>"$err"
         report "not ok" "$name"
+    fi
+}
+
+also() {
+    local name=$1 status=0
+    shift
+    "$@" >"$out.also" 2>"$err.also" || status=$?
+    if [ "$status" -eq 0 ]; then report ok "$name"; else
+        echo "status $status: $*" >>"$err.also"
+        report "not ok" "$name" "$out.also" "$err.also"
+        sed 's/^/# err before: /' "$err" | tail -n 10
     fi
 }
 

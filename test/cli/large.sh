@@ -7,7 +7,7 @@ truncate -s $((5 << 30)) big
 sample bf16 1000001 1 | dd of=big bs=1M seek=$(((4 << 10) + 3)) conv=notrunc status=none
 sample bf16 77777 2 | dd of=big bs=1 seek=$(((5 << 30) - 77777)) conv=notrunc status=none
 check "pack 5 GiB" "$TRUNKPACK" pack -q big packed
-check "it shrank to almost nothing" test "$(stat -c %s packed/big.trunk)" -lt 6000000
+check "it takes next to nothing" test "$(du -s --block-size=1 packed | cut -f1)" -lt 6000000
 check "verify" "$TRUNKPACK" verify -q packed
 check "unpack" "$TRUNKPACK" unpack -q packed back
 check "the same bytes" cmp big back/big

@@ -15,6 +15,8 @@ import os
 import random
 import sys
 
+from reading import verdict
+
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../scripts"))
 from trunk_format.packed_file import PackedFile  # noqa: E402
 
@@ -98,18 +100,6 @@ def make(path, other, directory, count, seed):
             file.write(data)
 
 
-def read_piece(descriptor, original, offset):
-    """'right', 'refused' or what is wrong."""
-    try:
-        got = os.pread(descriptor, PIECE, offset)
-    except OSError as error:
-        return "refused" if error.errno == errno.EIO else f"errno {error.errno}"
-    expected = original[offset:offset + PIECE]
-    if got == expected:
-        return "right"
-    return "short" if len(got) != len(expected) else "wrong bytes"
-
-
 def read_file(path, original):
     try:
         descriptor = os.open(path, os.O_RDONLY)
@@ -118,7 +108,7 @@ def read_file(path, original):
     try:
         if os.fstat(descriptor).st_size != len(original):
             return ["size"]
-        return [read_piece(descriptor, original, at) for at in range(0, len(original), PIECE)]
+        return [verdict(descriptor, original, at, PIECE) for at in range(0, len(original), PIECE)]
     finally:
         os.close(descriptor)
 

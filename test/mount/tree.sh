@@ -71,14 +71,14 @@ check "ln gives EROFS" read_only ln "$mnt/config.json" "$mnt/other"
 check "truncate gives EROFS" read_only truncate -s 0 "$mnt/config.json"
 mount_options() { awk -v m="$mnt" '$2 == m { print $4 }' /proc/mounts; }
 check "mounted ro, nosuid, nodev" bash -c 'for o in ro nosuid nodev; do [[ ,$0, == *,$o,* ]] || exit 1; done' "$(mount_options)"
-check "... of type fuse.trunkfs" grep -q "$mnt fuse.trunkfs" /proc/mounts
+also "... of type fuse.trunkfs" grep -q "$mnt fuse.trunkfs" /proc/mounts
 
 # --- what is hidden, what does not exist, what comes later
 refuse "a missing name" stat "$mnt/missing"
 refuse "the packed name of a file is not there" stat "$mnt/weights.bin.trunk"
 hidden() { ! ls -A "$mnt" | grep -q trunkfs && ! find "$mnt" -name '.trunkfs*' | grep -q .; }
 check ".trunkfs is hidden from listings" hidden
-check "... and can be read" grep -q '^trunkfs_bytes_served_total' "$mnt/.trunkfs/metrics"
+also "... and can be read" grep -q '^trunkfs_bytes_served_total' "$mnt/.trunkfs/metrics"
 check "the metrics are Prometheus text" python3 -c '
 import re, sys
 for line in open(sys.argv[1]):
@@ -101,8 +101,8 @@ appears() { # bounded: names are remembered for a second
     return 1
 }
 check "files that are packed while mounted appear" appears
-check "... in the listing too" bash -c 'ls "$0" | grep -qx later' "$mnt"
-check "... and directories" cmp more/later-dir/file "$mnt/later-dir/file"
+also "... in the listing too" bash -c 'ls "$0" | grep -qx later' "$mnt"
+also "... and directories" cmp more/later-dir/file "$mnt/later-dir/file"
 check "unmount; the daemon exits with 0" mount_stop
 check "the mountpoint is a plain directory again" test -z "$(ls -A "$mnt")"
 finish
