@@ -213,8 +213,8 @@ static int encode_planes(struct frame_encoder *encoder, const struct frame_plan 
 }
 
 /* Write raw as planned. Returns 0, -ENOSPC if it does not shrink, -ENOMEM. */
-static int encode_by(struct frame_encoder *encoder, const struct frame_plan *plan, const uint8_t *raw,
-                     size_t raw_size, struct payload *out)
+static int encode_by(struct frame_encoder *encoder, const struct frame_plan *plan,
+                     const uint8_t *raw, size_t raw_size, struct payload *out)
 {
     const struct transform *transform = plan->transform;
     uint8_t phase = plan->phase;

@@ -43,8 +43,8 @@ struct frame_sample {
     uint32_t byte_bits; /* of all bytes alike */
     uint32_t high_bits; /* of the bytes at odd offsets, and */
     uint32_t low_bits;  /* at even ones */
-    /* Counts of the bytes that begin at each offset modulo 4: as they are, and moved up by the one bit
-     * that brings the exponent of an element together, or what is beside it. */
+    /* Counts of the bytes that begin at each offset modulo 4: as they are, and moved up by the one
+     * bit that brings the exponent of an element together, or what is beside it. */
     uint16_t bytes[FRAME_SAMPLE_OFFSETS][256];
     uint16_t exponents[FRAME_SAMPLE_OFFSETS][256];
     uint16_t rests[FRAME_SAMPLE_OFFSETS][256];

@@ -1,41 +1,21 @@
-/* plane_bits.c - the coder bits, both ways.
- *
- * The bits of 8 symbols are an 8 x 8 matrix in one register, which is stored turned: one row
- * for each bit of the mask.
- */
+/* plane_bits.c - the coder bits, both ways; its loops are in element_loops.c. */
 #include "plane_bits.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "bytes.h"
+#include "element_kernel.h"
 #include "plane_coder.h"
 
 enum {
     HEADER_SIZE = 2, /* mask, value */
-    BLOCK = 64,      /* symbols */
-    ROW_SIZE = BLOCK / 8,
+    BLOCK = ELEMENT_BITS_BLOCK,
 };
 
-/* Turn the matrix whose row r is byte r and whose column c is bit c. */
-static inline uint64_t transpose(uint64_t x)
+/* Bytes of so many symbols, whole blocks. */
+static size_t rows_size(uint8_t mask, size_t symbol_count)
 {
-    uint64_t t = (x ^ x >> 7) & UINT64_C(0x00aa00aa00aa00aa);
-    x ^= t ^ t << 7;
-    t = (x ^ x >> 14) & UINT64_C(0x0000cccc0000cccc);
-    x ^= t ^ t << 14;
-    t = (x ^ x >> 28) & UINT64_C(0x00000000f0f0f0f0);
-    return x ^ t ^ t << 28;
-}
-
-/* The rows of a block, numbered as they are stored: which bits they are. */
-static unsigned list_rows(uint8_t mask, uint8_t rows[8])
-{
-    unsigned count = 0;
-    for (uint8_t bit = 0; bit < 8; bit++)
-        if (mask >> bit & 1)
-            rows[count++] = bit;
-    return count;
+    return symbol_count / BLOCK * ELEMENT_BITS_ROW * (size_t)__builtin_popcount(mask);
 }
 
 uint8_t plane_bits_mask(const uint8_t *plane, size_t size)
@@ -48,67 +28,43 @@ uint8_t plane_bits_mask(const uint8_t *plane, size_t size)
 
 size_t plane_bits_size(uint8_t mask, size_t size)
 {
-    return HEADER_SIZE + (size + BLOCK - 1) / BLOCK * ROW_SIZE *
-                             (size_t)__builtin_popcount(mask);
-}
-
-static void encode_block(const uint8_t rows[8], unsigned row_count, const uint8_t *symbols,
-                         uint8_t *packed)
-{
-    for (unsigned i = 0; i < ROW_SIZE; i++) {
-        uint64_t turned = transpose(get_le64(symbols + 8 * i));
-        for (unsigned r = 0; r < row_count; r++)
-            packed[ROW_SIZE * r + i] = (uint8_t)(turned >> 8 * rows[r]);
-    }
+    return HEADER_SIZE + rows_size(mask, size + BLOCK - 1);
 }
 
 size_t plane_bits_encode(uint8_t mask, const uint8_t *plane, size_t size, uint8_t *packed)
 {
-    uint8_t rows[8], last[BLOCK] = { 0 };
-    unsigned row_count = list_rows(mask, rows);
+    const struct element_kernel *kernel = element_kernel_get();
     size_t whole = size / BLOCK * BLOCK;
+    uint8_t last[BLOCK] = { 0 };
 
     packed[0] = mask;
     packed[1] = plane[0] & (uint8_t)~mask;
-    uint8_t *to = packed + HEADER_SIZE;
-    for (size_t i = 0; i < whole; i += BLOCK, to += ROW_SIZE * row_count)
-        encode_block(rows, row_count, plane + i, to);
+    uint8_t *rows = packed + HEADER_SIZE;
+    kernel->bits_pack(mask, plane, whole / BLOCK, rows);
     if (whole < size) {
         memcpy(last, plane + whole, size - whole);
-        encode_block(rows, row_count, last, to);
+        kernel->bits_pack(mask, last, 1, rows + rows_size(mask, whole));
     }
     return plane_bits_size(mask, size);
-}
-
-static void decode_block(const uint8_t *packed, const uint8_t rows[8], unsigned row_count,
-                         uint64_t value, uint8_t *symbols)
-{
-    for (unsigned i = 0; i < ROW_SIZE; i++) {
-        uint64_t turned = 0;
-        for (unsigned r = 0; r < row_count; r++)
-            turned |= (uint64_t)packed[ROW_SIZE * r + i] << 8 * rows[r];
-        put_le64(symbols + 8 * i, transpose(turned) | value);
-    }
 }
 
 int plane_bits_decode(struct plane_decode_context *context, const uint8_t *packed,
                       size_t packed_size, uint8_t *plane, size_t plane_size,
                       struct fault *ret_fault)
 {
-    uint8_t rows[8], last[BLOCK];
+    const struct element_kernel *kernel = element_kernel_get();
+    size_t whole = plane_size / BLOCK * BLOCK;
+    uint8_t last[BLOCK];
 
     (void)context;
     if (packed_size < HEADER_SIZE || packed[0] == 0 || packed[0] & packed[1] ||
         packed_size != plane_bits_size(packed[0], plane_size))
         return fault_set(ret_fault, FAULT_FRAME_PLANE, 0, -EBADMSG);
-    unsigned row_count = list_rows(packed[0], rows);
-    uint64_t value = packed[1] * UINT64_C(0x0101010101010101);
-    size_t whole = plane_size / BLOCK * BLOCK;
-    packed += HEADER_SIZE;
-    for (size_t i = 0; i < whole; i += BLOCK, packed += ROW_SIZE * row_count)
-        decode_block(packed, rows, row_count, value, plane + i);
+    uint8_t mask = packed[0], value = packed[1];
+    const uint8_t *rows = packed + HEADER_SIZE;
+    kernel->bits_unpack(mask, value, rows, whole / BLOCK, plane);
     if (whole < plane_size) {
-        decode_block(packed, rows, row_count, value, last);
+        kernel->bits_unpack(mask, value, rows + rows_size(mask, whole), 1, last);
         memcpy(plane + whole, last, plane_size - whole);
     }
     return 0;

@@ -13,9 +13,10 @@
 
 struct rans12_decoder;
 
-int rans12_decoder_new(struct rans12_decoder **ret);          /* 0 or -ENOMEM */
-void rans12_decoder_free(struct rans12_decoder *decoder);     /* NULL is allowed */
-size_t rans12_decoder_memory(void);                           /* bytes one holds */
+/* Returns 0 or -ENOMEM. */
+__attribute__((warn_unused_result)) int rans12_decoder_new(struct rans12_decoder **ret);
+void rans12_decoder_free(struct rans12_decoder *decoder); /* NULL is allowed */
+size_t rans12_decoder_memory(void);                       /* bytes one holds */
 
 /* Decode size bytes (at least 1) into plane. Faults and slack as in plane_coder.h. */
 __attribute__((warn_unused_result)) int rans12_decode(struct rans12_decoder *decoder,

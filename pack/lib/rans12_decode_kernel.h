@@ -25,7 +25,7 @@ struct rans12_job {
 
     bool marked;
     uint8_t marker;
-    const uint8_t *literals; /* the next; at least RANS12_LANES bytes behind the last are readable */
+    const uint8_t *literals; /* the next; RANS12_LANES bytes behind the last are readable */
     const uint8_t *literals_end;
 
     const uint8_t *words; /* the next; FRAME_DECODE_SLACK bytes behind the end are readable */

@@ -21,11 +21,13 @@ struct rans12_plan {
 
 struct rans12_planner;
 
-int rans12_planner_new(size_t max_plane_size, struct rans12_planner **ret); /* 0, -ENOMEM */
+/* Returns 0 or -ENOMEM. */
+__attribute__((warn_unused_result)) int rans12_planner_new(size_t max_plane_size,
+                                                           struct rans12_planner **ret);
 void rans12_planner_free(struct rans12_planner *planner); /* NULL is allowed */
 
-/* Plan for a plane of more than RANS12_PLANE_MIN and at most max_plane_size bytes; selectors, one byte for each
- * section, is part of the plan. */
+/* Plan for a plane of more than RANS12_PLANE_MIN and at most max_plane_size bytes. selectors, one
+ * byte for each section, is part of the plan. */
 void rans12_plan_make(struct rans12_planner *planner, const struct frame_log2 *log2,
                       const uint8_t *plane, size_t plane_size, struct rans12_plan *ret,
                       uint8_t *selectors);
