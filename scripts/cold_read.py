@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Read every file below a directory, cold, and print bytes and seconds.
+"""Read the large files below a directory, cold, and print bytes and seconds.
 
 usage: cold_read.py DIR [BACKING_DIR]
 
-Files are read one after the other by preads of 64 MiB, with O_DIRECT where the file system has
-it. Cold means that before the clock starts the page cache is dropped: as root all of it,
-otherwise the pages of the files in DIR and of those in BACKING_DIR, where a mount's bytes come
-from. One process does both, since a program started afterwards would itself be read from disk;
-and the files are opened before, so that reading is timed and not looking up names.
+Files of 1 MiB and more are read one after the other by preads of 64 MiB, with O_DIRECT where the
+file system has it; small ones would measure the disk's latency. Cold means that before the clock
+starts the page cache is dropped: as root all of it, otherwise the pages of the files in DIR and of
+those in BACKING_DIR, where a mount's bytes come from. One process does both, since a program
+started afterwards would itself be read from disk; and the files are opened before, so that reading
+is timed and not looking up names.
 """
 import mmap
 import os
@@ -15,6 +16,7 @@ import sys
 import time
 
 PIECE = 64 << 20
+LARGE = 1 << 20
 DROP = "/proc/sys/vm/drop_caches"
 
 
@@ -61,7 +63,8 @@ def main():
     buffer = mmap.mmap(-1, PIECE)
     for page in range(0, PIECE, mmap.PAGESIZE):
         buffer[page] = 0
-    descriptors = [open_direct(path) for path in files_below(sys.argv[1])]
+    descriptors = [open_direct(path) for path in files_below(sys.argv[1])
+                   if os.path.getsize(path) >= LARGE]
     make_cold(sys.argv[1:])
     begin = time.monotonic()
     total = sum(read_all(descriptor, buffer) for descriptor in descriptors)
