@@ -13,8 +13,8 @@ bool against_attributes(const char *path, const struct stat *packed, const struc
     mode_t modes = (packed->st_mode ^ original->st_mode) & TRUNK_MODE_MASK;
 
     if (modes && !S_ISLNK(original->st_mode))
-        report_fault(path, "mode %04o, but %04o in the original",
-                     packed->st_mode & TRUNK_MODE_MASK, original->st_mode & TRUNK_MODE_MASK);
+        report_fault(path, "mode %04o, but %04o in the original", packed->st_mode & TRUNK_MODE_MASK,
+                     original->st_mode & TRUNK_MODE_MASK);
     else
         modes = 0;
     bool times = packed->st_mtim.tv_sec != original->st_mtim.tv_sec ||
@@ -58,9 +58,9 @@ static void compare_links(const struct tree *packed, const struct tree_entry *en
     bool source_linked = source->first_link != TREE_NO_LINK;
 
     if (packed_linked != source_linked) {
-        report_fault(entry->path, "%s", source_linked
-                                            ? "a file of its own, but a hard link in the original"
-                                            : "a hard link, but a file of its own in the original");
+        report_fault(entry->path, "%s",
+                     source_linked ? "a file of its own, but a hard link in the original"
+                                   : "a hard link, but a file of its own in the original");
         return;
     }
     if (!packed_linked)

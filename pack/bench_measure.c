@@ -196,8 +196,8 @@ static int make_shares(struct session *session, const struct bench_case *what)
     for (unsigned i = 0; i < what->threads; i++) {
         struct share *share = &session->shares[i];
 
-        *share = (struct share){
-            .session = session, .first = i, .worker = worker_new(&what->options)};
+        *share =
+            (struct share){.session = session, .first = i, .worker = worker_new(&what->options)};
         if (!share->worker)
             return -ENOMEM;
         int r = worker_need_encoder(share->worker, what->frame_size);
@@ -296,11 +296,10 @@ static int measure_decoding(struct session *session, double gigabytes, struct be
     ret->decode_gbps = gigabytes / median(decoding, ROUNDS);
     ret->decode_checked_gbps = gigabytes / median(checking, ROUNDS);
     return memcmp(session->data->output, session->data->raw, session->data->size) == 0 ? 0
-                                                                                      : -EBADMSG;
+                                                                                       : -EBADMSG;
 }
 
-int bench_measure(struct bench_data *data, const struct bench_case *what,
-                  struct bench_result *ret)
+int bench_measure(struct bench_data *data, const struct bench_case *what, struct bench_result *ret)
 {
     __attribute__((cleanup(session_fini))) struct session session = {.data = data};
     double gigabytes = (double)data->size / 1e9;

@@ -41,8 +41,7 @@ __attribute__((warn_unused_result)) int bench_data_read(int fd, uint64_t limit,
 void bench_data_fini(struct bench_data *data);
 
 /* Returns 0, -ENOMEM, -EAGAIN (threads), -EBADMSG if decoding did not give the raw bytes. */
-__attribute__((warn_unused_result)) int bench_measure(struct bench_data *data,
-                                                      const struct bench_case *what,
-                                                      struct bench_result *ret);
+__attribute__((warn_unused_result)) int
+bench_measure(struct bench_data *data, const struct bench_case *what, struct bench_result *ret);
 
 #endif

@@ -28,8 +28,7 @@ static int note_bad(void *context, const struct packed_file_bad *bad)
     return 0;
 }
 
-static int produce(void *context, struct worker *worker, struct chunk *chunk,
-                   const char **ret_what)
+static int produce(void *context, struct worker *worker, struct chunk *chunk, const char **ret_what)
 {
     struct job *job = context;
 
@@ -48,8 +47,7 @@ static void note_difference(struct job *job, uint64_t offset)
 }
 
 /* chunk->packed is free again: it takes the original's bytes. */
-static int compare(void *context, struct worker *worker, struct chunk *chunk,
-                   const char **ret_what)
+static int compare(void *context, struct worker *worker, struct chunk *chunk, const char **ret_what)
 {
     struct job *job = context;
 
@@ -113,9 +111,9 @@ int check_file(const struct packed_file *file, int original_fd, struct worker *w
     };
     uint8_t digest[SHA256_SIZE];
 
-    int r = pipeline_run(worker->pipeline, worker, &steps, &job, file->sb.raw_size,
-                         packed_file_chunk_size(file), packed_file_chunk_room(file), digest,
-                         ret_what);
+    int r =
+        pipeline_run(worker->pipeline, worker, &steps, &job, file->sb.raw_size,
+                     packed_file_chunk_size(file), packed_file_chunk_room(file), digest, ret_what);
     if (r < 0)
         return r;
     *ret_what = "reading the original";

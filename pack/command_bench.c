@@ -51,9 +51,8 @@ static struct row *add_row(struct table *table, struct bench_case what)
 
 static void list_codecs(struct table *table)
 {
-    static const enum frame_codec codecs[] = {FRAME_CODEC_AUTO, FRAME_CODEC_FAST,
-                                              FRAME_CODEC_SMALL, FRAME_CODEC_ZSTD,
-                                              FRAME_CODEC_RAW};
+    static const enum frame_codec codecs[] = {FRAME_CODEC_AUTO, FRAME_CODEC_FAST, FRAME_CODEC_SMALL,
+                                              FRAME_CODEC_ZSTD, FRAME_CODEC_RAW};
 
     *table = (struct table){.title = "by codec", .key = "codecs"};
     for (size_t i = 0; i < sizeof(codecs) / sizeof(codecs[0]); i++) {
@@ -138,7 +137,8 @@ static int run_table(struct bench_data *data, struct table *table, bool json)
         printf(",\n  \"%s\": [", table->key);
     else
         printf("\n%s\n               ratio    memcpy    encode    decode   checked    "
-               "as a share of memcpy\n", table->title);
+               "as a share of memcpy\n",
+               table->title);
     for (size_t i = 0; i < table->count; i++) {
         struct row *row = &table->rows[i];
 
@@ -177,8 +177,8 @@ static int print_entropies(const struct bench_data *data, bool json)
                "%.4f of 16);\nexponent %.3f, sign and mantissa %.3f (together %.4f); "
                "element %.3f (%.4f)\n",
                planes.high_byte, planes.low_byte, (planes.high_byte + planes.low_byte) / 16,
-               planes.exponent, planes.sign_mantissa,
-               (planes.exponent + planes.sign_mantissa) / 16, planes.joint, planes.joint / 16);
+               planes.exponent, planes.sign_mantissa, (planes.exponent + planes.sign_mantissa) / 16,
+               planes.joint, planes.joint / 16);
     return 0;
 }
 

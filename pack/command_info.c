@@ -65,8 +65,8 @@ static int show_packed(const struct options *options, struct restore_task *task,
 static int show(const struct options *options, struct restore_task *task, struct worker *worker,
                 const char *separator)
 {
-    autoclose int fd = beneath_open(task->common->tree->root_fd, task->entry->path,
-                                    O_RDONLY | O_NONBLOCK);
+    autoclose int fd =
+        beneath_open(task->common->tree->root_fd, task->entry->path, O_RDONLY | O_NONBLOCK);
 
     if (fd < 0) {
         report_error(task->entry->path, "opening", fd);
@@ -84,7 +84,7 @@ static int show(const struct options *options, struct restore_task *task, struct
 static void print_totals(const struct options *options, const struct totals *totals)
 {
     char raw[REPORT_SIZE_TEXT], stored[REPORT_SIZE_TEXT];
-    double ratio = totals->raw_size ? (double)totals->stored_size / (double)totals->raw_size : 1;
+    double ratio = report_ratio((double)totals->stored_size, (double)totals->raw_size);
 
     if (options->json)
         printf("],\n \"packed\": %llu, \"copies\": %llu, \"raw_size\": %llu, "
@@ -95,8 +95,7 @@ static void print_totals(const struct options *options, const struct totals *tot
     else if (totals->packed_files + totals->copies > 1)
         printf("%llu packed, %llu copies: %s -> %s (%.4f)\n",
                (unsigned long long)totals->packed_files, (unsigned long long)totals->copies,
-               report_size(totals->raw_size, raw), report_size(totals->stored_size, stored),
-               ratio);
+               report_size(totals->raw_size, raw), report_size(totals->stored_size, stored), ratio);
 }
 
 static int show_all(const struct options *options, struct tree *tree, const char *single_name)

@@ -70,8 +70,7 @@ static void remove_linked(struct pack_plan *plan, struct run *run)
     }
 }
 
-static int pack_all(struct pack_plan *plan, struct tree *tree, int destination_fd,
-                    struct run *run)
+static int pack_all(struct pack_plan *plan, struct tree *tree, int destination_fd, struct run *run)
 {
     temp_file_sweep(destination_fd);
     mirror_begin(tree, destination_fd);
@@ -112,8 +111,8 @@ static void estimate_one(struct pool_work *work, void *context)
         report_error(task->entry->path, "estimating", r);
         return;
     }
-    bool packed = task->must_pack ||
-                  (!task->must_copy && pack_file_worth(&source, estimate.packed_size));
+    bool packed =
+        task->must_pack || (!task->must_copy && pack_file_worth(&source, estimate.packed_size));
     task->outcome = packed ? PACK_PACKED : PACK_COPIED;
     task->raw_size = (uint64_t)source.st.st_size;
     task->stored_size = packed ? estimate.packed_size : task->raw_size;
@@ -122,7 +121,7 @@ static void estimate_one(struct pool_work *work, void *context)
     report_file(task->entry->path, "would be %s, %llu -> about %llu bytes (%.4f)",
                 pack_task_outcome_text(task->outcome), (unsigned long long)task->raw_size,
                 (unsigned long long)task->stored_size,
-                task->raw_size ? (double)task->stored_size / (double)task->raw_size : 1.0);
+                report_ratio((double)task->stored_size, (double)task->raw_size));
 }
 
 struct totals {
@@ -153,11 +152,6 @@ static struct totals add_up(const struct pack_plan *plan)
     return totals;
 }
 
-static double ratio_of(uint64_t stored_size, uint64_t raw_size)
-{
-    return raw_size ? (double)stored_size / (double)raw_size : 1.0;
-}
-
 static void print_json(const struct pack_plan *plan, const struct totals *totals, double seconds,
                        bool dry_run)
 {
@@ -180,7 +174,7 @@ static void print_json(const struct pack_plan *plan, const struct totals *totals
            "\"stored_size\": %llu, \"ratio\": %.6f, \"seconds\": %.3f, \"errors\": %llu}\n",
            totals->packed, totals->copied, totals->failed, (unsigned long long)totals->raw_size,
            (unsigned long long)totals->stored_size,
-           ratio_of(totals->stored_size, totals->raw_size), seconds,
+           report_ratio((double)totals->stored_size, (double)totals->raw_size), seconds,
            (unsigned long long)report_error_count());
 }
 
@@ -200,7 +194,7 @@ static void print_summary(const struct options *options, const struct pack_plan 
     printf("%s%zu packed, %zu copied, %zu failed: %s -> %s (%.4f) in %.1f s, %.0f MB/s\n",
            options->dry_run ? "estimate: " : "", totals.packed, totals.copied, totals.failed,
            report_size(totals.raw_size, raw), report_size(totals.stored_size, stored),
-           ratio_of(totals.stored_size, totals.raw_size), seconds,
+           report_ratio((double)totals.stored_size, (double)totals.raw_size), seconds,
            seconds > 0 ? (double)totals.raw_size / seconds / 1e6 : 0);
 }
 
@@ -235,8 +229,7 @@ static int pack_tree(const struct options *options, struct tree *tree, const cha
     return r;
 }
 
-static int open_destination(const struct options *options, const struct place *source,
-                            int *ret_fd)
+static int open_destination(const struct options *options, const struct place *source, int *ret_fd)
 {
     int r = place_destination(options->destination, source, !options->dry_run, ret_fd);
 

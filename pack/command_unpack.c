@@ -16,7 +16,6 @@
 #include "places.h"
 #include "report.h"
 #include "restore_plan.h"
-#include "run.h"
 #include "selection.h"
 #include "temp_file.h"
 #include "unpack_file.h"
@@ -51,17 +50,16 @@ static void describe_original(const struct superblock *sb, const struct stat *pa
 
 static int report_bad(const struct restore_task *task, const struct packed_file_bad *bad)
 {
-    const char *why = bad->fault.check != FAULT_NONE ? fault_text(bad->fault.check)
-                                                     : strerror(-bad->error);
-
     if (bad->frame == UINT64_MAX)
         report_fault(task->entry->path, "the SHA-256 of what was unpacked differs; the packed file "
                                         "is damaged: get another copy of it");
     else
-        report_fault(task->entry->path, "frame %llu, bytes %llu to %llu: %s; the packed file is "
-                                        "damaged: get another copy of it",
+        report_fault(task->entry->path,
+                     "frame %llu, bytes %llu to %llu: %s; the packed file is "
+                     "damaged: get another copy of it",
                      (unsigned long long)bad->frame, (unsigned long long)bad->raw_offset,
-                     (unsigned long long)bad->raw_offset + bad->raw_size, why);
+                     (unsigned long long)bad->raw_offset + bad->raw_size,
+                     packed_file_bad_text(bad));
     return -EBADMSG;
 }
 
@@ -88,8 +86,8 @@ static int unpack_packed(struct restore_task *task, struct worker *worker, int *
     *ret_what = "reading";
     int r = packed_file_open(steal_fd(fd), &file, &fault);
     if (r < 0 && fault.check != FAULT_NONE) {
-        report_fault(task->entry->path, "cannot be unpacked: %s (at %llu)",
-                     fault_text(fault.check), (unsigned long long)fault.offset);
+        report_fault(task->entry->path, "cannot be unpacked: %s (at %llu)", fault_text(fault.check),
+                     (unsigned long long)fault.offset);
         return -EBADMSG;
     }
     if (r < 0)
@@ -173,20 +171,6 @@ static void run_task(struct pool_work *work, void *context)
                 (unsigned long long)task->stored_size, (unsigned long long)task->raw_size);
 }
 
-static void unpack_files(struct restore_plan *plan, struct run *run)
-{
-    for (size_t i = 0; i < plan->count; i++) {
-        struct restore_task *task = &plan->tasks[i];
-
-        if (task->entry->failed || task->entry->first_link != TREE_NO_LINK)
-            continue;
-        report_expect((uint64_t)task->entry->st.st_size);
-        task->work.run = run_task;
-        run_submit(run, &task->work, (uint64_t)task->entry->st.st_size);
-    }
-    run_wait(run);
-}
-
 static void print_summary(const struct options *options, const struct restore_plan *plan,
                           double seconds)
 {
@@ -229,7 +213,7 @@ static int unpack_tree(const struct options *options, struct tree *tree, const c
         return r;
     temp_file_sweep(destination_fd);
     mirror_begin(tree, destination_fd);
-    unpack_files(&plan, run);
+    restore_plan_run(&plan, run, run_task);
     run_stop(run);
     if (interrupt_pending())
         report_fault(options->source, "interrupted; the same command again continues");

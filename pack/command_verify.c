@@ -17,7 +17,6 @@
 #include "places.h"
 #include "report.h"
 #include "restore_plan.h"
-#include "run.h"
 #include "selection.h"
 
 static void advance(void *context, size_t raw_size)
@@ -28,12 +27,10 @@ static void advance(void *context, size_t raw_size)
 static void report_bad_frame(void *context, const struct packed_file_bad *bad)
 {
     struct restore_task *task = context;
-    const char *why = bad->fault.check != FAULT_NONE ? fault_text(bad->fault.check)
-                                                     : strerror(-bad->error);
 
     report_fault(task->entry->path, "frame %llu, bytes %llu to %llu of the original: %s",
                  (unsigned long long)bad->frame, (unsigned long long)bad->raw_offset,
-                 (unsigned long long)bad->raw_offset + bad->raw_size, why);
+                 (unsigned long long)bad->raw_offset + bad->raw_size, packed_file_bad_text(bad));
 }
 
 /* -1 where there is nothing to compare with. A missing original is against_trees' to tell. */
@@ -76,8 +73,8 @@ static bool report_result(const struct restore_task *task, const struct check_fi
 }
 
 /* Returns 0 and task->done if all is well; 0 if not, which was reported; or -errno. */
-static int verify_packed(struct restore_task *task, struct worker *worker, int *fd,
-                         int original_fd, const char **ret_what)
+static int verify_packed(struct restore_task *task, struct worker *worker, int *fd, int original_fd,
+                         const char **ret_what)
 {
     const struct check_file_callbacks callbacks = {
         .bad_frame = report_bad_frame,
@@ -183,20 +180,6 @@ static void run_task(struct pool_work *work, void *context)
                                        "compare it with");
 }
 
-static void verify_files(struct restore_plan *plan, struct run *run)
-{
-    for (size_t i = 0; i < plan->count; i++) {
-        struct restore_task *task = &plan->tasks[i];
-
-        if (task->entry->failed || task->entry->first_link != TREE_NO_LINK)
-            continue;
-        report_expect((uint64_t)task->entry->st.st_size);
-        task->work.run = run_task;
-        run_submit(run, &task->work, (uint64_t)task->entry->st.st_size);
-    }
-    run_wait(run);
-}
-
 static void print_json(const struct restore_plan *plan, size_t good, double seconds)
 {
     const char *separator = "\n";
@@ -209,9 +192,8 @@ static void print_json(const struct restore_plan *plan, size_t good, double seco
         printf("%s  {\"path\": ", separator);
         separator = ",\n";
         json_out_string(stdout, task->entry->path);
-        printf(", \"packed\": %s, \"ok\": %s, \"raw_size\": %llu}",
-               task->packed ? "true" : "false", task->done ? "true" : "false",
-               (unsigned long long)task->raw_size);
+        printf(", \"packed\": %s, \"ok\": %s, \"raw_size\": %llu}", task->packed ? "true" : "false",
+               task->done ? "true" : "false", (unsigned long long)task->raw_size);
     }
     printf("],\n \"good\": %zu, \"seconds\": %.3f, \"errors\": %llu}\n", good, seconds,
            (unsigned long long)report_error_count());
@@ -300,7 +282,7 @@ static int verify_tree(const struct options *options, struct tree *tree, const c
     r = run_start(options->jobs, &options->encode, &run);
     if (r < 0)
         return r;
-    verify_files(&plan, run);
+    restore_plan_run(&plan, run, run_task);
     run_stop(run);
     print_summary(options, &plan, report_now() - start);
     return 0;

@@ -14,10 +14,8 @@ struct estimate {
 
 /* Encode at most sample_count frames, spread evenly. Returns 0, -errno of a read, -ESTALE,
  * -ENOMEM. */
-__attribute__((warn_unused_result)) int estimate_packed_size(const struct pack_geometry *geometry,
-                                                             const struct pack_file_source *source,
-                                                             struct worker *worker,
-                                                             uint64_t sample_count,
-                                                             struct estimate *ret);
+__attribute__((warn_unused_result)) int
+estimate_packed_size(const struct pack_geometry *geometry, const struct pack_file_source *source,
+                     struct worker *worker, uint64_t sample_count, struct estimate *ret);
 
 #endif

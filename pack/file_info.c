@@ -84,8 +84,8 @@ static int sample_frames(const struct packed_file *file, struct worker *worker,
     uint64_t total = file->sb.frame_count;
     uint64_t count = total < FILE_INFO_SAMPLE ? total : FILE_INFO_SAMPLE;
 
-    int r = window_init(&window, file->sb.frame_size,
-                        file->sb.frame_size + TRUNK_FRAME_HEADER_SIZE);
+    int r =
+        window_init(&window, file->sb.frame_size, file->sb.frame_size + TRUNK_FRAME_HEADER_SIZE);
     for (uint64_t i = 0; i < count && r == 0; i++) {
         struct index_frame frame;
         bool bad = false;
@@ -115,8 +115,8 @@ static int read_start(const struct packed_file *file, struct worker *worker, uin
         uint64_t wanted = size - at;
         bool bad = false;
 
-        r = packed_file_read(file, worker, at, rest < step ? rest : step, window.packed,
-                             window.raw, note_bad, &bad);
+        r = packed_file_read(file, worker, at, rest < step ? rest : step, window.packed, window.raw,
+                             note_bad, &bad);
         if (bad)
             return -EBADMSG;
         memcpy(bytes + at, window.raw, wanted < step ? wanted : step);

@@ -36,17 +36,16 @@ struct file_info {
     uint64_t bad_frames;     /* of the sample */
     struct file_info_kind transforms[FILE_INFO_KINDS];
     struct file_info_kind coders[FILE_INFO_KINDS];
-    bool is_safetensors;    /* it looks like one */
-    char *header;           /* owned */
+    bool is_safetensors;        /* it looks like one */
+    char *header;               /* owned */
     struct safetensors tensors; /* empty if it is not, or its header could not be read */
-    double *tensor_packed;  /* packed size of each tensor, its share of the frames; owned */
+    double *tensor_packed;      /* packed size of each tensor, its share of the frames; owned */
     struct file_info_dtype dtypes[FILE_INFO_KINDS];
 };
 
 /* Returns 0, -ENOMEM, or -errno of a read. */
 __attribute__((warn_unused_result)) int file_info_get(const struct packed_file *file,
-                                                      struct worker *worker,
-                                                      struct file_info *ret);
+                                                      struct worker *worker, struct file_info *ret);
 void file_info_fini(struct file_info *info);
 
 #endif

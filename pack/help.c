@@ -17,11 +17,11 @@ static const struct command_help {
     [COMMAND_UNPACK] = {"unpack", "PACKED DST",
                         "restore a packed directory, or one packed file, in the directory DST",
                         "j:qhV"},
-    [COMMAND_VERIFY] = {"verify", "PACKED",
-                        "decode every frame; compare checksums and SHA-256", "j:qhV"},
+    [COMMAND_VERIFY] = {"verify", "PACKED", "decode every frame; compare checksums and SHA-256",
+                        "j:qhV"},
     [COMMAND_INFO] = {"info", "PACKED", "sizes, ratio, types, tensors, codecs, entropies", "hV"},
-    [COMMAND_BENCH] = {"bench", "FILE",
-                       "ratio and speed on your own weights, beside memcpy", "j:hV"},
+    [COMMAND_BENCH] = {"bench", "FILE", "ratio and speed on your own weights, beside memcpy",
+                       "j:hV"},
 };
 
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
@@ -65,7 +65,8 @@ static const struct option_help {
 };
 
 enum { OPTION_COUNT = sizeof(table) / sizeof(table[0]) };
-_Static_assert((int)OPTION_COUNT <= (int)HELP_OPTIONS_MAX, "every option has room in getopt's table");
+_Static_assert((int)OPTION_COUNT <= (int)HELP_OPTIONS_MAX,
+               "every option has room in getopt's table");
 
 const char *help_command_name(enum command command)
 {

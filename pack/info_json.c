@@ -5,12 +5,8 @@
 
 #include "cleanup.h"
 #include "json_out.h"
+#include "report.h"
 #include "sha256.h"
-
-static double ratio_of(double packed_size, double raw_size)
-{
-    return raw_size > 0 ? packed_size / raw_size : 1.0;
-}
 
 static void print_superblock(FILE *stream, const struct superblock *sb)
 {
@@ -24,11 +20,11 @@ static void print_superblock(FILE *stream, const struct superblock *sb)
             "\"block_count\": %llu, \"mode\": %u, \"mtime_sec\": %lld, \"mtime_nsec\": %u, "
             "\"features_incompat\": %llu, \"writer\": ",
             (unsigned long long)sb->raw_size, (unsigned long long)sb->packed_size,
-            ratio_of((double)sb->packed_size, (double)sb->raw_size),
+            report_ratio((double)sb->packed_size, (double)sb->raw_size),
             (unsigned long long)sb->index_size, (unsigned long long)sb->allocated_size, digest,
             sb->frame_size, sb->block_size, (unsigned long long)sb->frame_count,
-            (unsigned long long)sb->block_count, sb->mode, (long long)sb->mtime_sec,
-            sb->mtime_nsec, (unsigned long long)sb->features_incompat);
+            (unsigned long long)sb->block_count, sb->mode, (long long)sb->mtime_sec, sb->mtime_nsec,
+            (unsigned long long)sb->features_incompat);
     json_out_string(stream, sb->writer);
 }
 
@@ -40,8 +36,7 @@ static void print_entropy(FILE *stream, const struct entropy *entropy)
     fprintf(stream,
             ", \"entropy\": {\"exponent\": %.6f, \"sign_mantissa\": %.6f, \"high_byte\": %.6f, "
             "\"low_byte\": %.6f, \"joint\": %.6f}",
-            planes.exponent, planes.sign_mantissa, planes.high_byte, planes.low_byte,
-            planes.joint);
+            planes.exponent, planes.sign_mantissa, planes.high_byte, planes.low_byte, planes.joint);
 }
 
 static void print_kinds(FILE *stream, const char *title, const struct file_info_kind *kinds)
@@ -53,7 +48,7 @@ static void print_kinds(FILE *stream, const char *title, const struct file_info_
                 "\"packed_size\": %llu, \"ratio\": %.6f",
                 i ? "," : "", kinds[i].name, (unsigned long long)kinds[i].count,
                 (unsigned long long)kinds[i].raw_size, (unsigned long long)kinds[i].packed_size,
-                ratio_of((double)kinds[i].packed_size, (double)kinds[i].raw_size));
+                report_ratio((double)kinds[i].packed_size, (double)kinds[i].raw_size));
         if (kinds[i].entropy)
             print_entropy(stream, kinds[i].entropy);
         fputs("}", stream);
@@ -73,7 +68,7 @@ static void print_dtypes(FILE *stream, const struct file_info *info)
                 ", \"tensors\": %llu, \"raw_size\": %llu, \"packed_size\": %.0f, "
                 "\"ratio\": %.6f}",
                 (unsigned long long)dtype->tensors, (unsigned long long)dtype->raw_size,
-                dtype->packed_size, ratio_of(dtype->packed_size, (double)dtype->raw_size));
+                dtype->packed_size, report_ratio(dtype->packed_size, (double)dtype->raw_size));
     }
     fputs("]", stream);
 }
@@ -102,7 +97,7 @@ static void print_tensors(FILE *stream, const struct file_info *info)
                 "\"ratio\": %.6f}",
                 (int)tensor->shape_length, tensor->shape, (unsigned long long)tensor->begin,
                 (unsigned long long)raw_size, info->tensor_packed[i],
-                ratio_of(info->tensor_packed[i], (double)raw_size));
+                report_ratio(info->tensor_packed[i], (double)raw_size));
     }
     fputs("]", stream);
 }

@@ -9,11 +9,6 @@
 #include "report.h"
 #include "sha256.h"
 
-static double ratio_of(double packed_size, double raw_size)
-{
-    return raw_size > 0 ? packed_size / raw_size : 1.0;
-}
-
 static void print_time(FILE *stream, const struct superblock *sb)
 {
     char text[64];
@@ -57,7 +52,7 @@ static void print_superblock(FILE *stream, const struct superblock *sb)
     print_time(stream, sb);
     fprintf(stream, "\n  packed      %llu bytes (%s), ratio %.4f, index %llu bytes\n",
             (unsigned long long)sb->packed_size, report_size(sb->packed_size, packed),
-            ratio_of((double)sb->packed_size, (double)sb->raw_size),
+            report_ratio((double)sb->packed_size, (double)sb->raw_size),
             (unsigned long long)sb->index_size);
     fprintf(stream, "  sha256      %s\n", digest);
     fprintf(stream, "  grid        %llu frames of %u bytes in %llu blocks of %u\n",
@@ -73,7 +68,7 @@ static void print_kinds(FILE *stream, const char *title, const struct file_info_
         fprintf(stream, "  %-10s  %-12s %8llu  %14llu -> %14llu  %.4f\n", i == 0 ? title : "",
                 kinds[i].name, (unsigned long long)kinds[i].count,
                 (unsigned long long)kinds[i].raw_size, (unsigned long long)kinds[i].packed_size,
-                ratio_of((double)kinds[i].packed_size, (double)kinds[i].raw_size));
+                report_ratio((double)kinds[i].packed_size, (double)kinds[i].raw_size));
 }
 
 static void print_entropies(FILE *stream, const struct file_info *info)
@@ -99,7 +94,7 @@ static void print_dtypes(FILE *stream, const struct file_info *info)
         fprintf(stream, "  %-10s  %-12s %8llu  %14llu -> %14.0f  %.4f\n", i == 0 ? "types" : "",
                 name ? name : "?", (unsigned long long)dtype->tensors,
                 (unsigned long long)dtype->raw_size, dtype->packed_size,
-                ratio_of(dtype->packed_size, (double)dtype->raw_size));
+                report_ratio(dtype->packed_size, (double)dtype->raw_size));
     }
 }
 
@@ -121,7 +116,7 @@ static void print_tensors(FILE *stream, const struct file_info *info)
 
         fprintf(stream, "    %s %s %s  %llu -> %.0f  %.4f\n", name ? name : "?",
                 dtype ? dtype : "?", shape ? shape : "?", (unsigned long long)raw_size,
-                info->tensor_packed[i], ratio_of(info->tensor_packed[i], (double)raw_size));
+                info->tensor_packed[i], report_ratio(info->tensor_packed[i], (double)raw_size));
     }
 }
 

@@ -106,8 +106,7 @@ bool io_is_zero(const void *bytes, size_t size)
 bool io_changed(const struct stat *before, const struct stat *after)
 {
     return before->st_dev != after->st_dev || before->st_ino != after->st_ino ||
-           before->st_size != after->st_size ||
-           before->st_mtim.tv_sec != after->st_mtim.tv_sec ||
+           before->st_size != after->st_size || before->st_mtim.tv_sec != after->st_mtim.tv_sec ||
            before->st_mtim.tv_nsec != after->st_mtim.tv_nsec ||
            before->st_ctim.tv_sec != after->st_ctim.tv_sec ||
            before->st_ctim.tv_nsec != after->st_ctim.tv_nsec;

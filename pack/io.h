@@ -9,8 +9,7 @@
 
 /* Exactly size bytes at offset. Returns 0 or -errno; a file that ends too early is
  * -ENODATA. */
-__attribute__((warn_unused_result)) int io_read(int fd, void *buffer, size_t size,
-                                                uint64_t offset);
+__attribute__((warn_unused_result)) int io_read(int fd, void *buffer, size_t size, uint64_t offset);
 __attribute__((warn_unused_result)) int io_write(int fd, const void *buffer, size_t size,
                                                  uint64_t offset);
 

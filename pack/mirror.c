@@ -101,8 +101,9 @@ void mirror_begin(const struct tree *tree, int destination_fd)
         else if (S_ISLNK(entry->st.st_mode))
             r = make_symlink(entry, destination_fd);
         if (r < 0)
-            failed(entry, S_ISDIR(entry->st.st_mode) ? "making the directory"
-                                                     : "making the symbolic link", r);
+            failed(entry,
+                   S_ISDIR(entry->st.st_mode) ? "making the directory" : "making the symbolic link",
+                   r);
     }
 }
 

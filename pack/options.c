@@ -17,7 +17,7 @@ enum {
     JOBS_MAX = 256,
     ZSTD_LEVEL_MAX = 19,
     LEVEL_UNSET = 0,
-    LEVEL_OF_ZSTD = 1, /* byte planes of weights: a higher one is slower and no smaller */
+    LEVEL_OF_ZSTD = 1,   /* byte planes of weights: a higher one is slower and no smaller */
     LEVEL_OF_OTHERS = 3, /* there zstd is left with text and the like */
 };
 
@@ -99,13 +99,14 @@ static int parse_codec(const char *text, enum frame_codec *ret)
 static int select_isa(const char *name)
 {
     int r = isa_select(name);
+    const char *source = name ? "--isa" : "TRUNKFS_ISA";
 
     if (!name)
         name = getenv("TRUNKFS_ISA");
     if (r == -EINVAL)
-        return usage_error("unknown instruction set '%s'", name);
+        return usage_error("%s: unknown instruction set '%s'", source, name);
     if (r < 0)
-        return usage_error("this processor or build has no instruction set '%s'", name);
+        return usage_error("%s: this processor or build has no instruction set '%s'", source, name);
     return -1;
 }
 
@@ -140,8 +141,8 @@ struct parsing {
 
 static int take_exclude(struct options *options, const char *pattern)
 {
-    const char **grown = reallocarray(options->excludes, options->exclude_count + 1,
-                                      sizeof(*options->excludes));
+    const char **grown =
+        reallocarray(options->excludes, options->exclude_count + 1, sizeof(*options->excludes));
     if (!grown)
         return usage_error("out of memory");
     options->excludes = grown;

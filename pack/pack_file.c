@@ -17,8 +17,8 @@
 #include "pipeline.h"
 
 enum {
-    WORTH_SHARE = 32,            /* a packed file must save this part of the original */
-    READAHEAD_SIZE = 16 << 20,   /* asked of the kernel ahead of the chunk being hashed */
+    WORTH_SHARE = 32,          /* a packed file must save this part of the original */
+    READAHEAD_SIZE = 16 << 20, /* asked of the kernel ahead of the chunk being hashed */
 };
 
 /* One file being packed. */
@@ -98,8 +98,8 @@ static int check_frame(struct worker *worker, const uint8_t *packed, size_t pack
     return memcmp(worker->scratch, raw, raw_size) == 0 ? 0 : -EBADMSG;
 }
 
-static int transform_frame(struct job *job, struct worker *worker, struct chunk *chunk,
-                           size_t at, size_t raw_size, const char **ret_what)
+static int transform_frame(struct job *job, struct worker *worker, struct chunk *chunk, size_t at,
+                           size_t raw_size, const char **ret_what)
 {
     uint8_t *packed = chunk->packed + chunk->packed_size;
     struct frame_summary summary;

@@ -21,8 +21,8 @@ struct pack_geometry {
 };
 
 struct pack_file_source {
-    int fd;          /* open for reading */
-    struct stat st;  /* from fstat before anything was read */
+    int fd;                  /* open for reading */
+    struct stat st;          /* from fstat before anything was read */
     uint64_t allocated_size; /* from io_allocated_size */
 };
 
@@ -32,10 +32,11 @@ typedef void pack_file_advance(void *context, size_t raw_size);
 /* Pack source to packed_fd, an empty file, which is left unsynced; *ret is its superblock.
  * Returns 0; -errno with what failed in *ret_what (a static string); -ESTALE if the source
  * changed meanwhile; -EFBIG if it has too many frames of this size; -ECANCELED. */
-__attribute__((warn_unused_result)) int
-pack_file(const struct pack_geometry *geometry, const struct pack_file_source *source,
-          struct worker *worker, int packed_fd, pack_file_advance *advance, void *context,
-          struct superblock *ret, const char **ret_what);
+__attribute__((warn_unused_result)) int pack_file(const struct pack_geometry *geometry,
+                                                  const struct pack_file_source *source,
+                                                  struct worker *worker, int packed_fd,
+                                                  pack_file_advance *advance, void *context,
+                                                  struct superblock *ret, const char **ret_what);
 
 /* Does the packed file save enough to be kept instead of a plain copy? */
 bool pack_file_worth(const struct pack_file_source *source, uint64_t packed_size);

@@ -38,8 +38,8 @@ static int mark(struct pack_task *task, const struct tree *tree)
         return -ENOMEM;
     const struct tree_entry *beside = tree_find(tree, packed_path);
     task->must_pack = trunk_name_must_pack(name);
-    task->must_copy = trunk_name_packed(name, packed_name) < 0 ||
-                      (beside && !S_ISREG(beside->st.st_mode));
+    task->must_copy =
+        trunk_name_packed(name, packed_name) < 0 || (beside && !S_ISREG(beside->st.st_mode));
     return 0;
 }
 
@@ -67,8 +67,7 @@ static int plan_entry(struct tree_entry *entry, const char *output_name)
 
 /* What one name of a file demands holds for all of its names. The tasks are in the order of
  * the entries, and so is a first name before the others. */
-static void share_marks(struct pack_plan *plan, const struct tree *tree,
-                        struct pack_task **task_of)
+static void share_marks(struct pack_plan *plan, const struct tree *tree, struct pack_task **task_of)
 {
     for (size_t i = 0; i < plan->count; i++) {
         struct pack_task *task = &plan->tasks[i];
@@ -144,9 +143,9 @@ int pack_plan_name_links(struct pack_plan *plan, struct tree *tree)
         task->entry->output_path = pack_task_output_path(task->output_base, packed);
         if (!task->entry->output_path)
             return -ENOMEM;
-        task->outcome = first->failed     ? PACK_FAILED
-                        : packed          ? PACK_PRESENT_PACKED
-                                          : PACK_PRESENT_COPY;
+        task->outcome = first->failed ? PACK_FAILED
+                        : packed      ? PACK_PRESENT_PACKED
+                                      : PACK_PRESENT_COPY;
     }
     return 0;
 }

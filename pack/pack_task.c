@@ -22,8 +22,8 @@
 #include "trunk_name.h"
 
 enum {
-    SAMPLE_COUNT = 32,        /* frames that decide whether packing is tried at all */
-    SAMPLE_FROM = 64,         /* frames of a file that is worth sampling */
+    SAMPLE_COUNT = 32,                     /* frames that decide whether packing is tried at all */
+    SAMPLE_FROM = 64,                      /* frames of a file that is worth sampling */
     SMALLEST_PACKED = 2 * TRUNK_ALIGNMENT, /* superblock and one block */
 };
 
@@ -32,8 +32,8 @@ struct work {
     struct pack_task *task;
     struct worker *worker;
     struct pack_file_source source;
-    int parent_fd;          /* of the output */
-    const char *copy_name;  /* in it */
+    int parent_fd;         /* of the output */
+    const char *copy_name; /* in it */
     const char *packed_name;
     uint64_t advanced; /* bytes told to report_advance */
 };
@@ -114,8 +114,7 @@ static bool is_packed_already(struct work *work)
                 is_same_time(st, sb->mtime_sec, sb->mtime_nsec) &&
                 sb->mode == (st->st_mode & TRUNK_MODE_MASK) &&
                 sb->allocated_size == work->source.allocated_size &&
-                sb->frame_size == geometry->frame_size &&
-                sb->block_size == geometry->block_size &&
+                sb->frame_size == geometry->frame_size && sb->block_size == geometry->block_size &&
                 strcmp(sb->writer, geometry->writer) == 0;
     work->task->stored_size = sb->packed_size;
     packed_file_close(&file);
@@ -336,7 +335,7 @@ void pack_task_run(struct pool_work *pool_work, void *context)
     report_file(task->entry->path, "%s, %llu -> %llu bytes (%.4f)",
                 pack_task_outcome_text(task->outcome), (unsigned long long)task->raw_size,
                 (unsigned long long)task->stored_size,
-                task->raw_size ? (double)task->stored_size / (double)task->raw_size : 1.0);
+                report_ratio((double)task->stored_size, (double)task->raw_size));
 }
 
 void pack_task_run_removal(struct pool_work *pool_work, void *context)

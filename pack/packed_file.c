@@ -79,12 +79,18 @@ size_t packed_file_chunk_room(const struct packed_file *file)
            (chunk_size / file->sb.block_size + 1) * TRUNK_ALIGNMENT;
 }
 
+const char *packed_file_bad_text(const struct packed_file_bad *bad)
+{
+    return bad->fault.check != FAULT_NONE ? fault_text(bad->fault.check)
+                                          : strerrordesc_np(-bad->error);
+}
+
 static int decode_checked(const struct packed_file *file, struct worker *worker, uint64_t number,
                           const struct index_frame *frame, const uint8_t *packed, uint8_t *raw,
                           struct fault *ret_fault)
 {
-    int r = frame_decode(worker->decoder, packed, frame->packed_size, raw, frame->raw_size,
-                         ret_fault);
+    int r =
+        frame_decode(worker->decoder, packed, frame->packed_size, raw, frame->raw_size, ret_fault);
     if (r < 0)
         return r;
     uint64_t hash = checksum_hash(raw, frame->raw_size);
@@ -107,8 +113,8 @@ int packed_file_read(const struct packed_file *file, struct worker *worker, uint
     index_frame_get(file->index, first, &frame);
     uint64_t start = frame.packed_offset;
     index_frame_get(file->index, last, &frame);
-    int read_error = io_read(file->fd, packed, frame.packed_offset + frame.packed_size - start,
-                             start);
+    int read_error =
+        io_read(file->fd, packed, frame.packed_offset + frame.packed_size - start, start);
 
     for (uint64_t number = first; number <= last; number++) {
         struct packed_file_bad report = {.frame = number, .error = 0};

@@ -17,7 +17,10 @@ struct packed_file {
     struct index *index;
 };
 
-#define PACKED_FILE_NONE {.fd = -1}
+#define PACKED_FILE_NONE                                                                           \
+    {                                                                                              \
+        .fd = -1                                                                                   \
+    }
 
 /* Takes fd, also on failure. Returns 0, -errno of a read, or what superblock_decode and
  * index_new return, with *ret_fault (FAULT_NONE if it was the read). */
@@ -37,6 +40,9 @@ struct packed_file_bad {
     int error; /* -errno of the read, or of frame_decode; -EBADMSG for a checksum */
     struct fault fault;
 };
+
+/* Why: a static string, or what strerror says. */
+const char *packed_file_bad_text(const struct packed_file_bad *bad);
 
 /* Read, decode and check the frames of [raw_offset, raw_offset + raw_size), which must be
  * whole frames, into raw. packed has packed_file_chunk_room bytes and a margin of

@@ -46,8 +46,7 @@ struct pipeline_steps {
     /* Fill chunk->raw. On the pool. */
     int (*produce)(void *file, struct worker *worker, struct chunk *chunk, const char **ret_what);
     /* While raw is hashed. On the pool. */
-    int (*transform)(void *file, struct worker *worker, struct chunk *chunk,
-                     const char **ret_what);
+    int (*transform)(void *file, struct worker *worker, struct chunk *chunk, const char **ret_what);
     /* In the order of the file, on the calling thread, after transform. */
     void (*place)(void *file, struct chunk *chunk);
     /* After place. On the pool. */

@@ -12,7 +12,10 @@ struct place {
     char *shown; /* the last component as it was given: the file's name for the output; owned */
 };
 
-#define PLACE_NONE {.root_fd = -1}
+#define PLACE_NONE                                                                                 \
+    {                                                                                              \
+        .root_fd = -1                                                                              \
+    }
 
 /* Returns 0 or -errno; -EINVAL for what is neither a directory nor a regular file. */
 __attribute__((warn_unused_result)) int place_open(const char *path, struct place *ret);
@@ -21,8 +24,7 @@ void place_close(struct place *place);
 /* The directory path, made with all that lead to it if make is set. Refuses, with -EBUSY, one
  * that lies in the source or is it (for a file: the directory that holds it), or in which the
  * source directory lies. ret_fd is -1 if it does not exist and make is not set. */
-__attribute__((warn_unused_result)) int place_destination(const char *path,
-                                                          const struct place *source, bool make,
-                                                          int *ret_fd);
+__attribute__((warn_unused_result)) int
+place_destination(const char *path, const struct place *source, bool make, int *ret_fd);
 
 #endif

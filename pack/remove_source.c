@@ -17,8 +17,7 @@ static void ignore_bad_frame(void *context, const struct packed_file_bad *bad)
 {
 }
 
-static int check_packed(int output_fd, int source_fd, struct worker *worker,
-                        const char **ret_what)
+static int check_packed(int output_fd, int source_fd, struct worker *worker, const char **ret_what)
 {
     static const struct check_file_callbacks callbacks = {.bad_frame = ignore_bad_frame};
     __attribute__((cleanup(packed_file_close))) struct packed_file file = PACKED_FILE_NONE;
@@ -51,8 +50,8 @@ static int check_copy(int output_fd, int source_fd, uint64_t size, const char **
 /* What is read next comes from the device, as far as the kernel lets it. */
 static int open_output(const struct pack_task *task, const char **ret_what)
 {
-    autoclose int parent_fd = beneath_open_parent(task->common->destination_fd,
-                                                  task->entry->output_path);
+    autoclose int parent_fd =
+        beneath_open_parent(task->common->destination_fd, task->entry->output_path);
     if (parent_fd < 0)
         return parent_fd;
     *ret_what = "syncing its directory in the destination";

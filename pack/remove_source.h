@@ -9,7 +9,6 @@
  * source. The task must have succeeded. Returns 0; -errno with what failed in *ret_what,
  * and then the source is still there. */
 __attribute__((warn_unused_result)) int remove_source(const struct pack_task *task,
-                                                      struct worker *worker,
-                                                      const char **ret_what);
+                                                      struct worker *worker, const char **ret_what);
 
 #endif

@@ -60,6 +60,11 @@ const char *report_size(uint64_t bytes, char text[REPORT_SIZE_TEXT])
     return text;
 }
 
+double report_ratio(double stored_size, double raw_size)
+{
+    return raw_size > 0 ? stored_size / raw_size : 1.0;
+}
+
 static void clear_line_locked(void)
 {
     if (report.line_open)
@@ -74,8 +79,8 @@ static void show_progress_locked(double now)
     double speed = seconds > 0 ? (double)report.done / seconds : 0;
 
     clear_line_locked();
-    fprintf(stderr, "%s %s of %s, %.0f MB/s", report.options.verb,
-            report_size(report.done, done), report_size(report.expected, expected), speed / 1e6);
+    fprintf(stderr, "%s %s of %s, %.0f MB/s", report.options.verb, report_size(report.done, done),
+            report_size(report.expected, expected), speed / 1e6);
     if (report.raw_finished)
         fprintf(stderr, ", ratio %.4f",
                 (double)report.stored_finished / (double)report.raw_finished);
@@ -222,8 +227,7 @@ void report_error(const char *path, const char *what, int error)
     else if (error == -ESTALE)
         report_fault(path, "%s: the file changed meanwhile%s", what, remedy(error));
     else
-        report_fault(path, "%s: %s%s", what, strerror_r(-error, text, sizeof(text)),
-                     remedy(error));
+        report_fault(path, "%s: %s%s", what, strerror_r(-error, text, sizeof(text)), remedy(error));
 }
 
 uint64_t report_error_count(void)

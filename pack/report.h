@@ -51,6 +51,9 @@ char *report_quote(const char *path);
 enum { REPORT_SIZE_TEXT = 32 };
 const char *report_size(uint64_t bytes, char text[REPORT_SIZE_TEXT]);
 
+/* stored / raw; 1 for nothing. */
+double report_ratio(double stored_size, double raw_size);
+
 /* Seconds since some fixed moment. */
 double report_now(void);
 

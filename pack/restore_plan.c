@@ -123,6 +123,21 @@ int restore_plan_make(struct restore_common *common, struct tree *tree, const ch
     return 0;
 }
 
+void restore_plan_run(struct restore_plan *plan, struct run *run,
+                      void (*function)(struct pool_work *work, void *context))
+{
+    for (size_t i = 0; i < plan->count; i++) {
+        struct restore_task *task = &plan->tasks[i];
+
+        if (task->entry->failed || task->entry->first_link != TREE_NO_LINK)
+            continue;
+        report_expect((uint64_t)task->entry->st.st_size);
+        task->work.run = function;
+        run_submit(run, &task->work, (uint64_t)task->entry->st.st_size);
+    }
+    run_wait(run);
+}
+
 void restore_plan_fini(struct restore_plan *plan)
 {
     free(plan->tasks);

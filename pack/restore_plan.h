@@ -10,6 +10,7 @@
 
 #include "options.h"
 #include "pool.h"
+#include "run.h"
 #include "tree.h"
 
 /* What all tasks of a run share. Constant but for stop. */
@@ -24,7 +25,7 @@ struct restore_common {
 struct restore_task {
     struct pool_work work;
     struct restore_common *common;
-    struct tree_entry *entry; /* output_path: its path in the source */
+    struct tree_entry *entry;  /* output_path: its path in the source */
     const char *original_path; /* below original_fd; borrowed */
     bool packed;
 
@@ -46,5 +47,10 @@ __attribute__((warn_unused_result)) int restore_plan_make(struct restore_common 
                                                           const char *single_name,
                                                           struct restore_plan *ret);
 void restore_plan_fini(struct restore_plan *plan);
+
+/* Have function, with a struct worker as context, run on every file that has not failed, once
+ * whatever the number of its names; wait until all are done. */
+void restore_plan_run(struct restore_plan *plan, struct run *run,
+                      void (*function)(struct pool_work *work, void *context));
 
 #endif

@@ -16,9 +16,8 @@
 struct run;
 
 /* Start the threads. Returns 0, -ENOMEM or -EAGAIN. */
-__attribute__((warn_unused_result)) int run_start(unsigned jobs,
-                                                  const struct frame_encode_options *options,
-                                                  struct run **ret);
+__attribute__((warn_unused_result)) int
+run_start(unsigned jobs, const struct frame_encode_options *options, struct run **ret);
 void run_stop(struct run *run); /* waits for what was submitted; NULL is allowed */
 
 /* Have a file of raw_size bytes done: work->run is called on some thread with a struct

@@ -216,8 +216,7 @@ static int add_tensor(struct parser *p, const struct safetensors_tensor *tensor)
 
     if (result->count == p->capacity) {
         size_t capacity = p->capacity ? 2 * p->capacity : 256;
-        struct safetensors_tensor *grown =
-            reallocarray(result->tensors, capacity, sizeof(*grown));
+        struct safetensors_tensor *grown = reallocarray(result->tensors, capacity, sizeof(*grown));
         if (!grown)
             return -ENOMEM;
         result->tensors = grown;
@@ -261,8 +260,7 @@ static int take_all(struct parser *p)
                 return r;
             if (!take(p, ':'))
                 return refuse(p, "the header is no valid JSON (a colon is missing)");
-            r = is_key(name, length, "__metadata__") ? skip_value(p)
-                                                     : take_tensor(p, name, length);
+            r = is_key(name, length, "__metadata__") ? skip_value(p) : take_tensor(p, name, length);
             if (r < 0)
                 return r;
         } while (take(p, ','));
@@ -280,10 +278,10 @@ static unsigned dtype_bits(const char *dtype)
         const char *name;
         unsigned bits;
     } known[] = {
-        {"BOOL", 8},    {"U8", 8},      {"I8", 8},   {"F8_E4M3", 8}, {"F8_E5M2", 8},
-        {"F8_E8M0", 8}, {"U16", 16},    {"I16", 16}, {"F16", 16},    {"BF16", 16},
-        {"U32", 32},    {"I32", 32},    {"F32", 32}, {"U64", 64},    {"I64", 64},
-        {"F64", 64},    {"C64", 64},    {"F4", 4},   {"F6_E2M3", 6}, {"F6_E3M2", 6},
+        {"BOOL", 8},    {"U8", 8},   {"I8", 8},   {"F8_E4M3", 8}, {"F8_E5M2", 8},
+        {"F8_E8M0", 8}, {"U16", 16}, {"I16", 16}, {"F16", 16},    {"BF16", 16},
+        {"U32", 32},    {"I32", 32}, {"F32", 32}, {"U64", 64},    {"I64", 64},
+        {"F64", 64},    {"C64", 64}, {"F4", 4},   {"F6_E2M3", 6}, {"F6_E3M2", 6},
     };
 
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
@@ -340,8 +338,8 @@ static void check_layout(struct safetensors *result, uint64_t data_start, uint64
         uint64_t total_bits;
 
         if (tensor->begin != expected)
-            note(result, tensor->begin < expected ? "tensors overlap"
-                                                  : "there is a hole between tensors");
+            note(result,
+                 tensor->begin < expected ? "tensors overlap" : "there is a hole between tensors");
         if (tensor->end > expected)
             expected = tensor->end;
         if (bits && (__builtin_mul_overflow(tensor->element_count, (uint64_t)bits, &total_bits) ||

@@ -7,8 +7,7 @@
 #include "tree.h"
 
 /* Takes place->root_fd. Reports what could not be read. Returns 0 or -errno. */
-__attribute__((warn_unused_result)) int selection_scan(struct place *place,
-                                                       const struct options *options,
-                                                       struct tree *ret);
+__attribute__((warn_unused_result)) int
+selection_scan(struct place *place, const struct options *options, struct tree *ret);
 
 #endif

@@ -14,7 +14,10 @@ struct temp_file {
     char name[64];
 };
 
-#define TEMP_FILE_NONE {.directory_fd = -1, .fd = -1}
+#define TEMP_FILE_NONE                                                                             \
+    {                                                                                              \
+        .directory_fd = -1, .fd = -1                                                               \
+    }
 
 /* An empty file in that directory, readable by its owner only. Returns 0 or -errno. */
 __attribute__((warn_unused_result)) int temp_file_create(int directory_fd, struct temp_file *ret);

@@ -11,23 +11,26 @@
 #define TREE_NO_LINK ((size_t)-1)
 
 struct tree_entry {
-    char *path;          /* below the root; "" is the root */
-    char *link_target;   /* of a symbolic link, else NULL */
-    char *output_path;   /* where the command puts it; NULL: nowhere (made by the command) */
+    char *path;        /* below the root; "" is the root */
+    char *link_target; /* of a symbolic link, else NULL */
+    char *output_path; /* where the command puts it; NULL: nowhere (made by the command) */
     struct stat st;
-    size_t first_link;   /* the entry that is the same file (hard link), or TREE_NO_LINK */
-    bool failed;         /* the command could not do its work on it */
+    size_t first_link; /* the entry that is the same file (hard link), or TREE_NO_LINK */
+    bool failed;       /* the command could not do its work on it */
 };
 
 struct tree {
-    int root_fd; /* owned */
+    int root_fd;                /* owned */
     struct tree_entry *entries; /* directories before what they contain, names in order of bytes */
     size_t count;
     size_t capacity;
     struct tree_entry **by_path; /* sorted by path */
 };
 
-#define TREE_NONE {.root_fd = -1}
+#define TREE_NONE                                                                                  \
+    {                                                                                              \
+        .root_fd = -1                                                                              \
+    }
 
 struct tree_options {
     /* NULL, or: leave that path out (a directory with all that it contains). */

@@ -34,8 +34,7 @@ static int note_bad(void *context, const struct packed_file_bad *bad)
     return bad->error;
 }
 
-static int produce(void *context, struct worker *worker, struct chunk *chunk,
-                   const char **ret_what)
+static int produce(void *context, struct worker *worker, struct chunk *chunk, const char **ret_what)
 {
     struct job *job = context;
 
@@ -124,9 +123,9 @@ int unpack_file(const struct packed_file *file, int raw_fd, struct worker *worke
     *ret_what = "setting the size";
     if (ftruncate(raw_fd, (off_t)sb->raw_size) < 0)
         return -errno;
-    int r = pipeline_run(worker->pipeline, worker, &steps, &job, sb->raw_size,
-                         packed_file_chunk_size(file), packed_file_chunk_room(file), digest,
-                         ret_what);
+    int r =
+        pipeline_run(worker->pipeline, worker, &steps, &job, sb->raw_size,
+                     packed_file_chunk_size(file), packed_file_chunk_room(file), digest, ret_what);
     *ret_bad = job.bad;
     if (r < 0)
         return r;

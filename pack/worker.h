@@ -13,12 +13,12 @@ struct pipeline;
 
 struct worker {
     struct frame_encode_options encode_options;
-    struct frame_encoder *encoder;  /* NULL until wanted */
-    size_t encoder_size;            /* largest frame it takes */
-    struct frame_decoder *decoder;  /* NULL until wanted */
-    size_t decoder_size;            /* largest frame it takes, and room in scratch */
-    uint8_t *scratch;               /* decoder_size bytes and the slack of a decoder */
-    struct pipeline *pipeline;      /* for files that this thread handles from end to end */
+    struct frame_encoder *encoder; /* NULL until wanted */
+    size_t encoder_size;           /* largest frame it takes */
+    struct frame_decoder *decoder; /* NULL until wanted */
+    size_t decoder_size;           /* largest frame it takes, and room in scratch */
+    uint8_t *scratch;              /* decoder_size bytes and the slack of a decoder */
+    struct pipeline *pipeline;     /* for files that this thread handles from end to end */
 };
 
 /* A worker without encoder, decoder and pipeline: they come when wanted. NULL: no memory. */
