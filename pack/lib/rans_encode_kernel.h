@@ -26,7 +26,7 @@ struct rans_encode_job {
 };
 
 /* How often each of some symbols occurs in a section. */
-enum { RANS_CANDIDATES = 24 };
+enum { RANS_CANDIDATES = 20 };
 struct rans_counts {
     uint16_t of[RANS_CANDIDATES];
 };

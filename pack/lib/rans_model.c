@@ -14,10 +14,10 @@
 #include "rans_table_fit.h"
 
 enum {
-    SAMPLE_RUN = 64, /* of each section, so many symbols are looked at for candidates */
+    SAMPLE_RUN = 32, /* of each section, so many symbols are looked at for candidates */
     CLASSES = RANS_TABLES_MAX,
     MEAN_SCALE = 64, /* means fit 16 bits */
-    REFINEMENTS = 2,
+    REFINEMENTS = 1,
 };
 
 static size_t section_count(size_t size)

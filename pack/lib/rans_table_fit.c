@@ -4,7 +4,7 @@
 #include <string.h>
 
 enum {
-    DIRECT_MIN = 5, /* fewer direct symbols are not tried, where there are more */
+    DIRECT_MIN = 6, /* fewer direct symbols are not tried, where there are more */
     DIRECT_MAX = RANS_ENTRIES_MAX - 1,
     FREQUENCY_MAX = RANS_SLOTS - 1,
     ESCAPE_BITS = 4 * FRAME_BIT + FRAME_BIT / 8, /* a nibble, and a little for literals */
