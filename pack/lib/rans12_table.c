@@ -123,6 +123,9 @@ uint32_t rans12_table_fit(const struct frame_log2 *log2, const uint32_t counts[2
     bool built = rans12_table_build(ret);
     assert(built);
     (void)built;
+    escaped = 0;
+    for (unsigned s = 0; s < 256; s++)
+        escaped += ret->frequencies[s] ? 0 : counts[s];
     return escaped;
 }
 
