@@ -12,7 +12,12 @@
 
 #include "transform.h"
 
-enum { BLOCK = 64, ROW = 8, ROWS = BLOCK / ROW };
+enum {
+    BLOCK = 64,
+    ROW = 8,
+    ROWS = BLOCK / ROW,
+    PREFETCH = 2048, /* bytes; raw data comes from memory, planes stay in the cache */
+};
 
 /* First element of the row of eight that is stored as row-th. */
 static inline size_t row_position(size_t row)
@@ -69,8 +74,11 @@ void transform_bf16_split(const uint8_t *raw, size_t count, uint8_t *const plane
     uint8_t *exponent = planes[0], *rest = planes[1];
     size_t whole = count / BLOCK * BLOCK;
 
-    for (size_t i = 0; i < whole; i += BLOCK)
+    for (size_t i = 0; i < whole; i += BLOCK) {
+        __builtin_prefetch(raw + 2 * i + PREFETCH);
+        __builtin_prefetch(raw + 2 * i + PREFETCH + 64);
         split_block(raw + 2 * i, exponent + i, rest + i);
+    }
     split_row(raw + 2 * whole, count - whole, exponent + whole, rest + whole);
 }
 
