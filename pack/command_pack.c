@@ -116,8 +116,7 @@ static void estimate_one(struct pool_work *work, void *context)
     task->outcome = packed ? PACK_PACKED : PACK_COPIED;
     task->raw_size = (uint64_t)source.st.st_size;
     task->stored_size = packed ? estimate.packed_size : task->raw_size;
-    report_finished(task->raw_size, task->stored_size);
-    report_advance(task->raw_size);
+    report_advance(task->raw_size, task->stored_size);
     report_file(task->entry->path, "would be %s, %llu -> about %llu bytes (%.4f)",
                 pack_task_outcome_text(task->outcome), (unsigned long long)task->raw_size,
                 (unsigned long long)task->stored_size,

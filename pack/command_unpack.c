@@ -22,7 +22,7 @@
 
 static void advance(void *context, size_t raw_size)
 {
-    report_advance(raw_size);
+    report_advance(raw_size, 0);
 }
 
 /* Written by an earlier run that was interrupted later on? */
@@ -166,7 +166,6 @@ static void run_task(struct pool_work *work, void *context)
         return;
     }
     task->done = true;
-    report_finished(task->raw_size, task->stored_size);
     report_file(task->entry->path, "%s, %llu -> %llu bytes", task->packed ? "unpacked" : "copied",
                 (unsigned long long)task->stored_size, (unsigned long long)task->raw_size);
 }

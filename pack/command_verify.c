@@ -21,7 +21,7 @@
 
 static void advance(void *context, size_t raw_size)
 {
-    report_advance(raw_size);
+    report_advance(raw_size, 0);
 }
 
 static void report_bad_frame(void *context, const struct packed_file_bad *bad)
@@ -116,7 +116,7 @@ static int verify_copy(struct restore_task *task, int fd, int original_fd, const
     task->raw_size = size;
     task->done = true;
     if (original_fd < 0) {
-        report_advance(size);
+        report_advance(size, 0);
         return 0;
     }
     if (fstat(original_fd, &original) < 0)
@@ -130,7 +130,7 @@ static int verify_copy(struct restore_task *task, int fd, int original_fd, const
     }
     *ret_what = "comparing with the original";
     int r = copy_file_compare(fd, original_fd, size, &offset);
-    report_advance(size);
+    report_advance(size, 0);
     if (r == -EBADMSG) {
         report_fault(task->entry->path, "differs from the original at byte %llu",
                      (unsigned long long)offset);
@@ -172,7 +172,6 @@ static void run_task(struct pool_work *work, void *context)
         task->entry->failed = true;
         return;
     }
-    report_finished(task->raw_size, task->stored_size);
     if (task->packed || task->common->original_fd >= 0)
         report_file(task->entry->path, "ok");
     else

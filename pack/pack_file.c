@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,8 +32,10 @@ struct job {
     struct index_entry *entries; /* each written by the worker of its chunk */
     _Atomic uint64_t features;
     uint64_t packed_end; /* of what was placed; hashing thread */
-    uint64_t hashed;     /* raw bytes; hashing thread */
     bool sparse;
+    pthread_mutex_t hole_lock; /* guards hole_start, hole_end */
+    uint64_t hole_start;       /* the hole found last */
+    uint64_t hole_end;
 };
 
 static uint64_t divide_up(uint64_t value, uint64_t divisor)
@@ -63,16 +66,25 @@ static int describe(struct job *job, const struct pack_geometry *geometry)
     return 0;
 }
 
-/* A hole is not worth reading: is all of the chunk one? */
-static bool is_hole(const struct job *job, const struct chunk *chunk)
+/* A hole is not worth reading: is all of the chunk one? The kernel may look at every page of
+ * a hole, so it is asked once for each. */
+static bool is_hole(struct job *job, const struct chunk *chunk)
 {
-    uint64_t start, end;
+    uint64_t chunk_end = chunk->raw_offset + chunk->raw_size;
+    uint64_t data, data_end;
 
     if (!job->sparse)
         return false;
-    if (io_next_data(job->source->fd, chunk->raw_offset, job->sb.raw_size, &start, &end) < 0)
-        return false;
-    return start >= chunk->raw_offset + chunk->raw_size;
+    pthread_mutex_lock(&job->hole_lock);
+    bool known = job->hole_start <= chunk->raw_offset && chunk->raw_offset < job->hole_end;
+    if (!known &&
+        io_next_data(job->source->fd, chunk->raw_offset, job->sb.raw_size, &data, &data_end) == 0) {
+        job->hole_start = chunk->raw_offset;
+        job->hole_end = data;
+    }
+    bool hole = job->hole_start <= chunk->raw_offset && chunk_end <= job->hole_end;
+    pthread_mutex_unlock(&job->hole_lock);
+    return hole;
 }
 
 static int produce(void *file, struct worker *worker, struct chunk *chunk, const char **ret_what)
@@ -159,6 +171,14 @@ static int transform(void *file, struct worker *worker, struct chunk *chunk, con
     return 0;
 }
 
+/* Have the kernel read what will be wanted soon. */
+static void ask_ahead(const struct job *job, const struct chunk *chunk)
+{
+    if (!job->sparse)
+        posix_fadvise(job->source->fd, (off_t)(chunk->raw_offset + READAHEAD_SIZE),
+                      (off_t)chunk->raw_size, POSIX_FADV_WILLNEED);
+}
+
 static void place(void *file, struct chunk *chunk)
 {
     struct job *job = file;
@@ -167,6 +187,9 @@ static void place(void *file, struct chunk *chunk)
         job->packed_end = align_up(job->packed_end, TRUNK_ALIGNMENT);
     chunk->packed_offset = job->packed_end;
     job->packed_end += chunk->packed_size;
+    ask_ahead(job, chunk);
+    if (job->advance)
+        job->advance(job->context, chunk->raw_size, chunk->packed_size);
 }
 
 static int write_chunk(void *file, struct worker *worker, struct chunk *chunk,
@@ -178,24 +201,11 @@ static int write_chunk(void *file, struct worker *worker, struct chunk *chunk,
     return io_write(job->packed_fd, chunk->packed, chunk->packed_size, chunk->packed_offset);
 }
 
-static void advance_job(void *file, size_t raw_size)
-{
-    struct job *job = file;
-
-    job->hashed += raw_size;
-    if (!job->sparse)
-        posix_fadvise(job->source->fd, (off_t)(job->hashed + READAHEAD_SIZE), (off_t)raw_size,
-                      POSIX_FADV_WILLNEED);
-    if (job->advance)
-        job->advance(job->context, raw_size);
-}
-
 static const struct pipeline_steps steps = {
     .produce = produce,
     .transform = transform,
     .place = place,
     .write = write_chunk,
-    .advance = advance_job,
     .hash = true,
 };
 
@@ -252,6 +262,7 @@ int pack_file(const struct pack_geometry *geometry, const struct pack_file_sourc
         .advance = advance,
         .context = context,
         .packed_end = TRUNK_SUPERBLOCK_SIZE,
+        .hole_lock = PTHREAD_MUTEX_INITIALIZER,
         .sparse = source->allocated_size < align_up((uint64_t)source->st.st_size, TRUNK_ALIGNMENT),
     };
     int r;

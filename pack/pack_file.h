@@ -26,8 +26,8 @@ struct pack_file_source {
     uint64_t allocated_size; /* from io_allocated_size */
 };
 
-/* Called as work goes on: raw_size more bytes are read and hashed. May be NULL. */
-typedef void pack_file_advance(void *context, size_t raw_size);
+/* Called as work goes on: raw_size more bytes have become packed_size. May be NULL. */
+typedef void pack_file_advance(void *context, size_t raw_size, size_t packed_size);
 
 /* Pack source to packed_fd, an empty file, which is left unsynced; *ret is its superblock.
  * Returns 0; -errno with what failed in *ret_what (a static string); -ESTALE if the source

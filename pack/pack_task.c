@@ -56,13 +56,19 @@ char *pack_task_output_path(const char *path, bool packed)
     return asprintf(&output, "%s%s", path, packed ? TRUNK_SUFFIX : "") < 0 ? NULL : output;
 }
 
-static void advance(void *context, size_t raw_size)
+/* A file that is packed and then copied after all counts once. */
+static void advance(void *context, size_t raw_size, size_t packed_size)
 {
     struct work *work = context;
 
     work->advanced += raw_size;
     if (work->advanced <= (uint64_t)work->source.st.st_size)
-        report_advance(raw_size);
+        report_advance(raw_size, packed_size);
+}
+
+static void advance_copy(void *context, size_t size)
+{
+    advance(context, size, size);
 }
 
 /* Report, and end the run if the destination can take nothing more. */
@@ -186,7 +192,7 @@ static int make_copy(struct work *work, const char **ret_what)
     int r = temp_file_create(work->parent_fd, &temp);
     if (r < 0)
         return r;
-    r = copy_file(work->source.fd, &work->source.st, temp.fd, advance, work, ret_what);
+    r = copy_file(work->source.fd, &work->source.st, temp.fd, advance_copy, work, ret_what);
     if (r < 0)
         return r;
     *ret_what = "copying";
@@ -254,7 +260,7 @@ static int make_output(struct work *work, const char **ret_what)
     else if (!task->must_pack && is_copied_already(work))
         task->outcome = PACK_PRESENT_COPY;
     if (task->outcome != PACK_FAILED) {
-        advance(work, task->raw_size);
+        report_advance(task->raw_size, task->stored_size);
         return 0;
     }
     *ret_what = "reading";
@@ -331,7 +337,6 @@ void pack_task_run(struct pool_work *pool_work, void *context)
         fail(&work, what, r);
         return;
     }
-    report_finished(task->raw_size, task->stored_size);
     report_file(task->entry->path, "%s, %llu -> %llu bytes (%.4f)",
                 pack_task_outcome_text(task->outcome), (unsigned long long)task->raw_size,
                 (unsigned long long)task->stored_size,

@@ -23,8 +23,7 @@ static struct {
     pthread_mutex_t lock; /* guards what follows, and both streams */
     uint64_t expected;
     uint64_t done;
-    uint64_t raw_finished;
-    uint64_t stored_finished;
+    uint64_t stored;
     uint64_t errors;
     double last_shown;
     bool line_open;
@@ -81,9 +80,8 @@ static void show_progress_locked(double now)
     clear_line_locked();
     fprintf(stderr, "%s %s of %s, %.0f MB/s", report.options.verb, report_size(report.done, done),
             report_size(report.expected, expected), speed / 1e6);
-    if (report.raw_finished)
-        fprintf(stderr, ", ratio %.4f",
-                (double)report.stored_finished / (double)report.raw_finished);
+    if (report.stored)
+        fprintf(stderr, ", ratio %.4f", report_ratio((double)report.stored, (double)report.done));
     if (speed > 0 && report.expected > report.done) {
         unsigned long left = (unsigned long)((double)(report.expected - report.done) / speed + 1);
         fprintf(stderr, ", %lu:%02lu:%02lu left", left / 3600, left / 60 % 60, left % 60);
@@ -100,23 +98,16 @@ void report_expect(uint64_t raw_bytes)
     pthread_mutex_unlock(&report.lock);
 }
 
-void report_advance(size_t raw_bytes)
+void report_advance(uint64_t raw_bytes, uint64_t stored_bytes)
 {
     if (!report.progress)
         return;
     double now = report_now();
     pthread_mutex_lock(&report.lock);
     report.done += raw_bytes;
+    report.stored += stored_bytes;
     if (now - report.last_shown >= PROGRESS_INTERVAL)
         show_progress_locked(now);
-    pthread_mutex_unlock(&report.lock);
-}
-
-void report_finished(uint64_t raw_size, uint64_t stored_size)
-{
-    pthread_mutex_lock(&report.lock);
-    report.raw_finished += raw_size;
-    report.stored_finished += stored_size;
     pthread_mutex_unlock(&report.lock);
 }
 

@@ -22,11 +22,9 @@ void report_init(const struct report_options *options);
 /* More lies ahead, for the progress line; or less, by a difference modulo 2^64. */
 void report_expect(uint64_t raw_bytes);
 
-/* raw_bytes more are done. */
-void report_advance(size_t raw_bytes);
-
-/* A file is finished: for the ratio on the progress line. */
-void report_finished(uint64_t raw_size, uint64_t stored_size);
+/* raw_bytes more are done, and have become stored_bytes (0 where that is not known: then the
+ * progress line shows no ratio). */
+void report_advance(uint64_t raw_bytes, uint64_t stored_bytes);
 
 /* A line about a file, left out when quiet, on a terminal or with JSON. */
 __attribute__((format(printf, 2, 3))) void report_file(const char *path, const char *format, ...);
