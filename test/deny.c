@@ -16,7 +16,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define LOAD(field)                 BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
+#define LOAD(field)                                                                                \
+    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
 #define UNLESS_EQUAL(value, skip)   BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, skip)
 #define UNLESS_ANY_BIT(value, skip) BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, value, 0, skip)
 #define FAIL(error)                 BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (error))

@@ -262,9 +262,9 @@ int main(int argc, char **argv)
         errx(2, "usage: diff_reader ORIGINAL MOUNTED [THREADS [ROUNDS]]");
     reference_open(&ref, argv[1]);
     mounted_path = argv[2];
-    long threads = argc > 3 ? atol(argv[3]) : 8;
+    long threads = argc > 3 ? strtol(argv[3], NULL, 10) : 8;
     if (argc > 4)
-        rounds = atoi(argv[4]);
+        rounds = (int)strtol(argv[4], NULL, 10);
     if (threads < 1 || threads > THREADS_MAX)
         errx(2, "THREADS is 1 to %d", THREADS_MAX);
     shared_fd = open_mounted(0);

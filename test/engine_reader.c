@@ -158,7 +158,7 @@ int main(int argc, char **argv)
     reference_open(&ref, argv[2]);
     mounted_path = argv[3];
     if (argc > 4)
-        threads = atol(argv[4]);
+        threads = strtol(argv[4], NULL, 10);
     if (threads < 1 || threads > THREADS_MAX)
         errx(2, "THREADS is 1 to %d", THREADS_MAX);
     if (strcmp(argv[1], "slices") == 0)

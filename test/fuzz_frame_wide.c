@@ -238,9 +238,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t raw_size = 1 + (take(&input) | (size_t)take(&input) << 8) % SIZE_MAX_;
     if (!is_bits && raw_size < RANS12_PLANE_MIN)
         raw_size = RANS12_PLANE_MIN;
-    size_t plane_size = is_bits
-                            ? build_bits(&input, raw_size, raw, packed + HEADER_SIZE)
-                            : build_rans12(&input, shape, raw_size, raw, packed + HEADER_SIZE);
+    size_t plane_size = is_bits ? build_bits(&input, raw_size, raw, packed + HEADER_SIZE)
+                                : build_rans12(&input, shape, raw_size, raw, packed + HEADER_SIZE);
     if (plane_size == 0)
         return 0;
     packed[FRAME_OFFSET_TRANSFORM] = FRAME_TRANSFORM_NONE;

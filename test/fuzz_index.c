@@ -35,7 +35,9 @@ static void describe(const uint8_t *header, struct superblock *ret)
     };
     ret->raw_size = get_le24(header + 2) % ((uint64_t)FRAMES_MAX * ret->frame_size + 1);
     uint64_t block_size = (uint64_t)ret->frame_size << header[1] % 11;
-    ret->block_size = block_size < TRUNK_BLOCK_SIZE_MAX ? (uint32_t)block_size : TRUNK_BLOCK_SIZE_MAX;
+    if (block_size > TRUNK_BLOCK_SIZE_MAX)
+        block_size = TRUNK_BLOCK_SIZE_MAX;
+    ret->block_size = (uint32_t)block_size;
     ret->frame_count = divide_up(ret->raw_size, ret->frame_size);
     ret->block_count = divide_up(ret->raw_size, ret->block_size);
     ret->index_size = ret->block_count * TRUNK_BLOCK_ENTRY_SIZE +

@@ -154,8 +154,9 @@ static uint8_t *make(unsigned kind, uint32_t seed, size_t size, size_t phase)
 
 START_TEST(any_size_and_phase)
 {
-    static const size_t sizes[] = {1,    3,    127,  128,   129,   191,    192,        193,    1023,
-                                   4096, 5119, 8192, 32769, 65535, 100000, FRAME_SIZE, 300001, 1 << 20};
+    static const size_t sizes[] = {1,     3,     127,    128,        129,    191,
+                                   192,   193,   1023,   4096,       5119,   8192,
+                                   32769, 65535, 100000, FRAME_SIZE, 300001, 1 << 20};
     unsigned kind = (unsigned)_i % KINDS;
 
     for (size_t k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++)

@@ -19,7 +19,8 @@ refuse "destination inside the source" "$TRUNKPACK" pack src src/packed
 also "... is said" grep -q 'src' "$err"
 also "... and nothing was made there" untouched
 refuse "destination is the source" "$TRUNKPACK" pack src src
-refuse "destination inside the source, through a link" bash -c 'ln -s src alias; "$0" pack src alias/packed' "$TRUNKPACK"
+ln -s src alias
+refuse "destination inside the source, through a link" "$TRUNKPACK" pack src alias/packed
 check "the source is as it was" untouched
 check "pack for what follows" "$TRUNKPACK" pack -q src packed
 refuse "unpack into the packed directory" "$TRUNKPACK" unpack packed packed

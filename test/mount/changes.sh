@@ -64,11 +64,13 @@ for name in weights.trunk verbatim; do
     done
 done
 # Cut or overwritten in place, which nobody should do: EIO where the checksum tells.
-for action in "truncate -s 1000000" "truncate -s 0" "dd if=/dev/zero bs=4096 count=200 seek=3 conv=notrunc status=none of="; do
+overwrite="dd if=/dev/zero bs=4096 count=200 seek=3 conv=notrunc status=none of="
+for action in "truncate -s 1000000" "truncate -s 0" "$overwrite"; do
     rm -rf packed-live
     cp -a packed packed-live
     mount_start "$work/packed-live"
-    case $action in *=) command="${action}packed-live/weights.trunk" ;; *) command="$action packed-live/weights.trunk" ;; esac
+    command="$action packed-live/weights.trunk"
+    [ "$action" != "$overwrite" ] || command=${action}packed-live/weights.trunk
     check "weights: ${action%% of=}" python3 pieces.py one/weights "" "$mnt/weights" "$command"
     also "... the rest of the mount works" cmp one/verbatim "$mnt/verbatim"
     also "... unmount" mount_stop

@@ -26,7 +26,10 @@ gone() { # PID: leaves within a bounded time
 }
 pid=$(daemon_of "$mnt" | head -n 1 || true)
 check "the daemon is there" test -n "$pid"
-own_session() { [ "$(ps -o sid= -p "$pid" | tr -d ' ')" != "$(ps -o sid= -p $$ | tr -d ' ')" ] && [ "$(readlink "/proc/$pid/cwd")" = / ]; }
+session_of() { ps -o sid= -p "$1"; }
+own_session() {
+    [ "$(session_of "$pid")" != "$(session_of $$)" ] && [ "$(readlink "/proc/$pid/cwd")" = / ]
+}
 also "... in a session of its own, at /" own_session
 check "fusermount3 -u" fusermount3 -u "$mnt"
 also "... makes it leave" gone "$pid"

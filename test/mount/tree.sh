@@ -18,7 +18,9 @@ check "ls -lAR" same_listing
 dots() { (cd "$1" && ls -a "$2"); }
 same_dots() { diff <(dots src cache) <(dots "$mnt" cache); }
 check "ls -a shows . and .. and nothing else" same_dots
-usage() { (cd "$1" && du -a --apparent-size --block-size=1 --exclude='*directory*' | grep -v -E '	\.$' | while read -r size name; do [ -d "$name" ] || echo "$size $name"; done | sort); }
+usage() {
+    (cd "$1" && find . -type f -print0 | sort -z | xargs -0 du --apparent-size --block-size=1)
+}
 same_usage() { diff <(usage src) <(usage "$mnt"); }
 check "du --apparent-size" same_usage
 sparse_usage() {
@@ -70,7 +72,11 @@ check "chmod gives EROFS" read_only chmod 777 "$mnt/config.json"
 check "ln gives EROFS" read_only ln "$mnt/config.json" "$mnt/other"
 check "truncate gives EROFS" read_only truncate -s 0 "$mnt/config.json"
 mount_options() { awk -v m="$mnt" '$2 == m { print $4 }' /proc/mounts; }
-check "mounted ro, nosuid, nodev" bash -c 'for o in ro nosuid nodev; do [[ ,$0, == *,$o,* ]] || exit 1; done' "$(mount_options)"
+safe_options() {
+    local option
+    for option in ro nosuid nodev; do [[ ,$(mount_options), == *,$option,* ]] || return 1; done
+}
+check "mounted ro, nosuid, nodev" safe_options
 also "... of type fuse.trunkfs" grep -q "$mnt fuse.trunkfs" /proc/mounts
 
 # --- what is hidden, what does not exist, what comes later
