@@ -109,8 +109,8 @@ static void pack_block(const uint8_t bits[8], unsigned bit_count, const uint8_t 
 static void unpack_block(const uint8_t bits[8], unsigned bit_count, uint8_t value,
                          const uint8_t *rows, uint8_t *symbols)
 {
-    const __m256i spread = _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202,
-                                              0x0303030303030303);
+    const __m256i spread =
+        _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
     const __m256i select = _mm256_set1_epi64x((long long)UINT64_C(0x8040201008040201));
 
     for (unsigned half = 0; half < 2; half++) {

@@ -37,7 +37,7 @@ static void consider(struct view *best, enum frame_transform_id id, unsigned pha
 {
     bool same_size = best->transform && best->transform->id == id;
     if (bits + (same_size ? 0 : CHANCE_BITS) < best->bits)
-        *best = (struct view){ transform_get((uint8_t)id), type, (uint8_t)phase, bits };
+        *best = (struct view){transform_get((uint8_t)id), type, (uint8_t)phase, bits};
 }
 
 static void consider_bf16(struct view *best, const struct frame_sample *sample)
@@ -61,7 +61,7 @@ static void consider_fp32(struct view *best, const struct frame_sample *sample)
 
 static struct view best_view(enum frame_codec codec, const struct frame_sample *sample)
 {
-    struct view best = { .bits = 8 * FRAME_BIT };
+    struct view best = {.bits = 8 * FRAME_BIT};
 
     if (codec != FRAME_CODEC_FAST || sample->byte_bits < FAST_BITS)
         consider(&best, FRAME_TRANSFORM_NONE, 0, NULL, sample->byte_bits);
@@ -80,7 +80,7 @@ static void plan_view(enum frame_codec codec, const struct frame_sample *sample,
 {
     const struct frame_sample_type *type = view->type;
 
-    *ret = (struct frame_plan){ .transform = view->transform, .phase = view->phase };
+    *ret = (struct frame_plan){.transform = view->transform, .phase = view->phase};
     if (!type) {
         ret->coder[0] = PLANE_CODER_RANS12;
         return;
@@ -109,14 +109,14 @@ static void plan_zstd(const struct frame_sample *sample, int level, struct frame
 
     *ret = (struct frame_plan){
         .transform = transform_get(apart ? FRAME_TRANSFORM_BYTES2 : FRAME_TRANSFORM_NONE),
-        .coder = { PLANE_CODER_ZSTD, PLANE_CODER_ZSTD },
+        .coder = {PLANE_CODER_ZSTD, PLANE_CODER_ZSTD},
         .zstd_level = level,
     };
 }
 
 /* Set *ret_bits to what zstd makes of a byte in the middle of raw, in units of 1 / FRAME_BIT. */
-static int try_zstd(struct plane_zstd_encoder *zstd, int level, const uint8_t *raw,
-                    size_t raw_size, uint8_t *scratch, uint32_t *ret_bits)
+static int try_zstd(struct plane_zstd_encoder *zstd, int level, const uint8_t *raw, size_t raw_size,
+                    uint8_t *scratch, uint32_t *ret_bits)
 {
     size_t size = raw_size < FRAME_PLAN_SCRATCH ? raw_size : FRAME_PLAN_SCRATCH, packed_size;
 

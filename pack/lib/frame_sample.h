@@ -33,7 +33,7 @@ enum { FRAME_SAMPLE_OFFSETS = 4 };
 /* The entropy of each plane of elements of one type, in units of 1 / FRAME_BIT bit. */
 struct frame_sample_type {
     uint32_t exponent_bits;
-    uint32_t rest_bits; /* mantissa bits beside the exponent, and the sign */
+    uint32_t rest_bits;   /* mantissa bits beside the exponent, and the sign */
     uint32_t low_bits[2]; /* of the second and the last byte of the mantissa (fp32 only) */
 };
 

@@ -35,7 +35,7 @@ size_t plane_bits_encode(uint8_t mask, const uint8_t *plane, size_t size, uint8_
 {
     const struct element_kernel *kernel = element_kernel_get();
     size_t whole = size / BLOCK * BLOCK;
-    uint8_t last[BLOCK] = { 0 };
+    uint8_t last[BLOCK] = {0};
 
     packed[0] = mask;
     packed[1] = plane[0] & (uint8_t)~mask;

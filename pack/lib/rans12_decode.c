@@ -137,8 +137,7 @@ static const uint8_t *take(struct parser *parser, size_t size)
 static int parse_tables(struct parser *parser, struct rans12_decoder *decoder,
                         struct rans12_job *job, struct fault *ret_fault)
 {
-    struct bit_reader reader = { parser->packed + parser->offset, parser->size - parser->offset,
-                                 0 };
+    struct bit_reader reader = {parser->packed + parser->offset, parser->size - parser->offset, 0};
     job->tables = decoder->slots;
     for (unsigned t = 0; t < 1u << job->table_bits; t++)
         if (!read_table(&reader, job, &decoder->table, decoder->slots + t * RANS12_SLOTS))
@@ -218,13 +217,12 @@ static bool run(struct rans12_job *job)
 int rans12_decode(struct rans12_decoder *decoder, const uint8_t *packed, size_t packed_size,
                   uint8_t *plane, size_t size, struct fault *ret_fault)
 {
-    struct parser parser = { packed, packed_size, 0 };
+    struct parser parser = {packed, packed_size, 0};
     size_t group_count = (size + RANS12_LANES - 1) / RANS12_LANES;
 
     if (size < RANS12_PLANE_MIN)
         return fault_set(ret_fault, FAULT_RANS_HEADER, 0, -EBADMSG);
-    struct rans12_job job = { .group_count = group_count - RANS12_TAIL / RANS12_LANES,
-                              .out = plane };
+    struct rans12_job job = {.group_count = group_count - RANS12_TAIL / RANS12_LANES, .out = plane};
     int r = parse(&parser, decoder, group_count * RANS12_LANES, &job, ret_fault);
     if (r < 0)
         return r;

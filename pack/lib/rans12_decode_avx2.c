@@ -13,8 +13,7 @@ static inline __m256i ranks(unsigned mask)
     return _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)order));
 }
 
-static inline __attribute__((always_inline)) __m256i step(__m256i *state,
-                                                          const rans12_slot *table,
+static inline __attribute__((always_inline)) __m256i step(__m256i *state, const rans12_slot *table,
                                                           const uint8_t **words)
 {
     const __m256i slot_mask = _mm256_set1_epi32(RANS12_SLOTS - 1);

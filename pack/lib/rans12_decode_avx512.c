@@ -8,8 +8,7 @@ struct lanes {
 };
 
 /* Decode 16 lanes; their slots, whose low bytes are the symbols, are returned. */
-static inline __attribute__((always_inline)) __m512i step(__m512i *state,
-                                                          const rans12_slot *table,
+static inline __attribute__((always_inline)) __m512i step(__m512i *state, const rans12_slot *table,
                                                           const uint8_t **words)
 {
     const __m512i slot_mask = _mm512_set1_epi32(RANS12_SLOTS - 1);
@@ -38,8 +37,7 @@ static inline __attribute__((always_inline)) __m512i join(const __m512i slots[RA
     return _mm512_mask_blend_epi16(0xaaaaaaaa, low, _mm512_slli_epi32(high, 16));
 }
 
-static inline __attribute__((always_inline)) __m512i place_literals(__m512i symbols,
-                                                                    __m512i marker,
+static inline __attribute__((always_inline)) __m512i place_literals(__m512i symbols, __m512i marker,
                                                                     const uint8_t **literals)
 {
     __mmask64 marked = _mm512_cmpeq_epi8_mask(symbols, marker);

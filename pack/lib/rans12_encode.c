@@ -16,7 +16,7 @@ enum { RECIPROCAL_BITS = 44 };
 
 struct code {
     uint64_t reciprocal;
-    uint32_t limit; /* states from here on give 16 bits away first */
+    uint32_t limit;      /* states from here on give 16 bits away first */
     uint16_t complement; /* RANS12_SLOTS - frequency */
     uint16_t start;
 };
@@ -24,7 +24,7 @@ struct code {
 struct rans12_encoder {
     struct rans12_planner *planner;
     const struct frame_log2 *log2;
-    uint8_t *selectors; /* one byte each */
+    uint8_t *selectors;   /* one byte each */
     const uint8_t *plane; /* borrowed from rans12_plan until rans12_encode */
     size_t size;
     struct rans12_plan plan;
@@ -32,16 +32,14 @@ struct rans12_encoder {
     bool escaped[RANS12_TABLES_MAX][256];
 };
 
-int rans12_encoder_new(size_t max_size, const struct frame_log2 *log2,
-                       struct rans12_encoder **ret)
+int rans12_encoder_new(size_t max_size, const struct frame_log2 *log2, struct rans12_encoder **ret)
 {
     struct rans12_encoder *encoder = calloc(1, sizeof *encoder);
     if (!encoder)
         return -ENOMEM;
     encoder->log2 = log2;
     encoder->selectors = malloc(max_size / RANS12_SECTION + 2);
-    if (!encoder->selectors ||
-        rans12_planner_new(max_size + RANS12_LANES, &encoder->planner) < 0) {
+    if (!encoder->selectors || rans12_planner_new(max_size + RANS12_LANES, &encoder->planner) < 0) {
         rans12_encoder_free(encoder);
         return -ENOMEM;
     }
@@ -88,8 +86,7 @@ size_t rans12_plan(struct rans12_encoder *encoder, const uint8_t *plane, size_t 
         return SIZE_MAX;
     encoder->plane = plane;
     encoder->size = size;
-    rans12_plan_make(encoder->planner, encoder->log2, plane, size, plan,
-                     encoder->selectors);
+    rans12_plan_make(encoder->planner, encoder->log2, plane, size, plan, encoder->selectors);
     for (unsigned t = 0; t < 1u << plan->table_bits; t++)
         make_codes(encoder, t);
     size_t section_count = (size + RANS12_SECTION - 1) / RANS12_SECTION;
@@ -163,8 +160,8 @@ int rans12_encode(struct rans12_encoder *encoder, uint8_t *packed, size_t room,
                   size_t *ret_packed_size)
 {
     enum { GROUP_WORDS_SIZE = 2 * RANS12_LANES };
-    size_t group_count = (encoder->size + RANS12_LANES - 1) / RANS12_LANES -
-                         RANS12_TAIL / RANS12_LANES;
+    size_t group_count =
+        (encoder->size + RANS12_LANES - 1) / RANS12_LANES - RANS12_TAIL / RANS12_LANES;
     size_t section_count = (encoder->size + RANS12_SECTION - 1) / RANS12_SECTION;
     uint32_t states[RANS12_LANES];
 

@@ -14,9 +14,8 @@
 struct rans12_encoder;
 
 /* log2 is used as long as the encoder is, and stays the caller's. Returns 0 or -ENOMEM. */
-__attribute__((warn_unused_result)) int rans12_encoder_new(size_t max_size,
-                                                           const struct frame_log2 *log2,
-                                                           struct rans12_encoder **ret);
+__attribute__((warn_unused_result)) int
+rans12_encoder_new(size_t max_size, const struct frame_log2 *log2, struct rans12_encoder **ret);
 void rans12_encoder_free(struct rans12_encoder *encoder); /* NULL is allowed */
 
 /* Choose tables for plane (1 to max_size bytes) and return the packed size to expect, within

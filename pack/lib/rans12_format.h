@@ -10,10 +10,10 @@
 enum {
     RANS12_BITS = 12,
     RANS12_SLOTS = 1 << RANS12_BITS,
-    RANS12_VECTORS = 4,        /* symbol i of a group is lane 16 * (i % 4) + i / 4 */
-    RANS12_LANES = 64,         /* symbols of a group */
+    RANS12_VECTORS = 4,             /* symbol i of a group is lane 16 * (i % 4) + i / 4 */
+    RANS12_LANES = 64,              /* symbols of a group */
     RANS12_TAIL = 2 * RANS12_LANES, /* symbols carried by the final states */
-    RANS12_SECTION = 512,      /* symbols that share a table */
+    RANS12_SECTION = 512,           /* symbols that share a table */
     RANS12_SECTION_GROUPS = RANS12_SECTION / RANS12_LANES,
     RANS12_TABLES_MAX = 4,
     RANS12_PLANE_MIN = RANS12_TAIL,
@@ -27,9 +27,9 @@ enum {
     RANS12_MIRROR_BITS_MAX = 2,
     RANS12_LEVEL_MAX = 96,
     RANS12_TABLE_SIZE_MAX = 3 + 256 * 20 / 8 + 1, /* two bytes, a rice parameter, 20 bits a level */
-    RANS12_RICE_UNARY_MAX = 12, /* so many ones: a plain byte follows */
-    RANS12_HEADER_SIZE = 1,     /* shape */
-    RANS12_MARK_SIZE = 4,       /* marker, u24 literal count */
+    RANS12_RICE_UNARY_MAX = 12,                   /* so many ones: a plain byte follows */
+    RANS12_HEADER_SIZE = 1,                       /* shape */
+    RANS12_MARK_SIZE = 4,                         /* marker, u24 literal count */
 };
 
 /* One table. Bytes that differ in bits of mirror only, such as a sign, have one frequency;

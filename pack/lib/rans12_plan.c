@@ -16,9 +16,9 @@
 enum {
     ROUNDS = 3,
     SCORE_COUNT = 3,
-    COST_BIT = 1 << 10,              /* one bit, in the unit of section costs */
-    COST_ABSENT = 18 * COST_BIT,     /* an escape and a literal */
-    TABLE_COST = 8 * 64 * COST_BIT,  /* a further table must save so much */
+    COST_BIT = 1 << 10,             /* one bit, in the unit of section costs */
+    COST_ABSENT = 18 * COST_BIT,    /* an escape and a literal */
+    TABLE_COST = 8 * 64 * COST_BIT, /* a further table must save so much */
 };
 
 struct rans12_planner {
@@ -160,7 +160,7 @@ static void split(struct rans12_planner *planner, size_t section_count, unsigned
                   unsigned class_count, uint8_t *selectors)
 {
     int16_t weights[256];
-    uint64_t sums[RANS12_TABLES_MAX] = { 0 }, sizes[RANS12_TABLES_MAX] = { 0 };
+    uint64_t sums[RANS12_TABLES_MAX] = {0}, sizes[RANS12_TABLES_MAX] = {0};
 
     for (unsigned s = 0; s < 256; s++)
         weights[s] = (int16_t)magnitude(s, score);
@@ -199,8 +199,7 @@ static unsigned classify(struct rans12_planner *planner, const struct frame_log2
     for (unsigned bits = 1; 1u << bits <= RANS12_TABLES_MAX; bits++) {
         split(planner, section_count, best_score, 1u << (bits - 1), trial);
         uint64_t trial_cost = refine(planner, log2, section_count, trial, 1u << bits, ROUNDS);
-        trial_cost += ((1u << bits) - 1) * (uint64_t)TABLE_COST +
-                      section_count * bits * COST_BIT;
+        trial_cost += ((1u << bits) - 1) * (uint64_t)TABLE_COST + section_count * bits * COST_BIT;
         if (trial_cost >= cost)
             break;
         cost = trial_cost;

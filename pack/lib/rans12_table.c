@@ -13,7 +13,7 @@ enum { WEIGHT_SCALE = 4 };
 enum { ABSENT_RUN_AFTER = 2, ABSENT_RUN_MAX = 255 };
 
 /* Signs: none; fp8; of two nibbles; of the rest of a rotated bf16. */
-static const uint8_t mirrors[] = { 0, 0x80, 0x88, 0x01 };
+static const uint8_t mirrors[] = {0, 0x80, 0x88, 0x01};
 
 uint32_t rans12_log2(const struct frame_log2 *log2, uint32_t value)
 {
@@ -140,8 +140,8 @@ static size_t put_rice(uint8_t *bytes, size_t position, unsigned value, unsigned
 {
     unsigned unary = value >> rice;
     if (unary >= RANS12_RICE_UNARY_MAX) {
-        position = put_bits(bytes, position, (1u << RANS12_RICE_UNARY_MAX) - 1,
-                            RANS12_RICE_UNARY_MAX);
+        position =
+            put_bits(bytes, position, (1u << RANS12_RICE_UNARY_MAX) - 1, RANS12_RICE_UNARY_MAX);
         return put_bits(bytes, position, value, 8);
     }
     position = put_bits(bytes, position, (1u << unary) - 1, unary + 1);
@@ -167,8 +167,8 @@ static size_t put_levels(const struct rans12_table *table, unsigned rice, uint8_
     position = put_bits(bytes, position, rice, 3);
     for (unsigned s = 0; s < 256; s = rans12_next(s, table->mirror)) {
         int delta = table->levels[s] - previous;
-        position = put_rice(bytes, position, (unsigned)(delta < 0 ? -2 * delta - 1 : 2 * delta),
-                            rice);
+        position =
+            put_rice(bytes, position, (unsigned)(delta < 0 ? -2 * delta - 1 : 2 * delta), rice);
         if (table->levels[s]) {
             previous = table->levels[s];
             zeros = 0;
