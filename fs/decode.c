@@ -151,23 +151,27 @@ static struct fetch *settle(struct frame_table *table, struct frame *frame, int 
     return fetch && --fetch->frames_left == 0 ? fetch : NULL;
 }
 
-bool pipeline_decode(struct pipeline_worker *worker)
+void pipeline_decode_frame(struct pipeline_worker *worker, struct frame *frame, bool has_buffer)
 {
     struct frame_table *table = worker->pipeline->table;
     struct read_request *completed = NULL;
-    bool has_buffer = false;
-    struct frame *frame = take_ready(worker, &has_buffer);
     struct fetch *fetch;
-    int r;
+    int r = has_buffer ? decode(worker, frame) : -ENOMEM;
 
-    if (!frame)
-        return false;
-    r = has_buffer ? decode(worker, frame) : -ENOMEM;
     frame_table_lock(table);
     fetch = settle(table, frame, r, &completed);
-    frame_table_unlock(table);
     if (fetch)
-        fetch_release(worker, fetch);
+        fetch_release_locked(worker->pipeline, fetch);
+    frame_table_unlock(table);
     read_request_reply_all(worker, completed);
-    return true;
+}
+
+bool pipeline_decode(struct pipeline_worker *worker)
+{
+    bool has_buffer = false;
+    struct frame *frame = take_ready(worker, &has_buffer);
+
+    if (frame)
+        pipeline_decode_frame(worker, frame, has_buffer);
+    return frame != NULL;
 }

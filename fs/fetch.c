@@ -9,6 +9,7 @@
 #include "log.h"
 #include "metrics.h"
 #include "pipeline_private.h"
+#include "prefetch.h"
 
 enum { PAGE = 4096 };
 
@@ -39,26 +40,102 @@ static void fetch_free(struct fetch *fetch)
     free(fetch);
 }
 
-/* Submit with memory, or line up for it. The line is kept in order, so that nobody starves. */
-static void fetch_start(struct pipeline_worker *worker, struct fetch *fetch)
+/* Submit with memory in hand. */
+static void fetch_submit(struct pipeline_worker *worker, struct fetch *fetch)
 {
     struct pipeline *pipeline = worker->pipeline;
 
-    if (!atomic_load(&pipeline->starved_count)) {
-        fetch->buffer = packed_area_take(pipeline->area, fetch->io.size);
-        if (fetch->buffer) {
-            metrics_gauge_add(METRICS_MEMORY_PACKED, fetch->io.size);
-            fetch->io.buffer = fetch->buffer;
-            io_submit(worker->io, &fetch->io);
-            return;
-        }
+    metrics_gauge_add(METRICS_MEMORY_PACKED, fetch->io.size);
+    fetch->io.buffer = fetch->buffer;
+    atomic_fetch_add(&pipeline->fetching_bytes, fetch->io.size);
+    if (fetch->ahead) {
+        metrics_add(METRICS_PREFETCH_ISSUED, fetch->io.size);
+        frame_table_lock(pipeline->table);
+        prefetch_fetch_begins(pipeline->prefetcher, fetch);
+        frame_table_unlock(pipeline->table);
     }
-    frame_table_lock(pipeline->table);
+    io_submit(worker->io, &fetch->io);
+}
+
+/* The line is kept in order, so that nobody starves. (table locked) */
+static void line_up(struct pipeline *pipeline, struct fetch *fetch)
+{
+    fetch->ahead = false;
     fetch->next = NULL;
     *pipeline->starved_tail = fetch;
     pipeline->starved_tail = &fetch->next;
     atomic_fetch_add(&pipeline->starved_count, 1);
+}
+
+/* No memory to read ahead: never mind, unless somebody has asked meanwhile. (table locked) */
+static bool give_up(struct pipeline *pipeline, struct fetch *fetch)
+{
+    struct frame *frame;
+
+    for (frame = fetch->frames; frame; frame = frame->queue_next) {
+        if (frame->references)
+            return false;
+    }
+    while ((frame = fetch->frames)) {
+        fetch->frames = frame->queue_next;
+        frame_table_drop(pipeline->table, frame);
+    }
+    return true;
+}
+
+/* Submit, or line up for memory. */
+static void fetch_start(struct pipeline_worker *worker, struct fetch *fetch)
+{
+    struct pipeline *pipeline = worker->pipeline;
+    bool given_up;
+
+    if (!atomic_load(&pipeline->starved_count)) {
+        fetch->buffer = packed_area_take(pipeline->area, fetch->io.size);
+        if (fetch->buffer) {
+            fetch_submit(worker, fetch);
+            return;
+        }
+    }
+    frame_table_lock(pipeline->table);
+    given_up = fetch->ahead && give_up(pipeline, fetch);
+    if (!given_up)
+        line_up(pipeline, fetch);
     frame_table_unlock(pipeline->table);
+    if (given_up)
+        fetch_free(fetch);
+}
+
+static struct fetch *take_starved(struct pipeline *pipeline)
+{
+    struct fetch *fetch;
+
+    frame_table_lock(pipeline->table);
+    fetch = pipeline->starved;
+    if (fetch)
+        fetch->buffer = packed_area_take(pipeline->area, fetch->io.size);
+    if (fetch && fetch->buffer) {
+        pipeline->starved = fetch->next;
+        if (!pipeline->starved)
+            pipeline->starved_tail = &pipeline->starved;
+        atomic_fetch_sub(&pipeline->starved_count, 1);
+    } else {
+        fetch = NULL;
+    }
+    frame_table_unlock(pipeline->table);
+    return fetch;
+}
+
+void fetch_resume(struct pipeline_worker *worker)
+{
+    struct pipeline *pipeline = worker->pipeline;
+
+    while (atomic_load(&pipeline->starved_count)) {
+        struct fetch *fetch = take_starved(pipeline);
+        if (fetch)
+            fetch_submit(worker, fetch);
+        else if (!prefetch_yield(worker))
+            break;
+    }
 }
 
 /* Cut the longest run off the front of the chain that one read may bring. */
@@ -96,6 +173,8 @@ static void fetch_run(struct pipeline_worker *worker, struct frame *run, bool ah
     }
     fetch->frames = run;
     fetch->frames_left = count;
+    fetch->first_frame = run->number;
+    fetch->frame_count = count;
     fetch->ahead = ahead;
     fetch_start(worker, fetch);
 }
@@ -137,11 +216,41 @@ void fetch_verbatim(struct pipeline_worker *worker, struct read_request *request
     fetch_start(worker, fetch);
 }
 
-void fetch_release(struct pipeline_worker *worker, struct fetch *fetch)
+void fetch_release_locked(struct pipeline *pipeline, struct fetch *fetch)
 {
-    packed_area_put(worker->pipeline->area, fetch->buffer, fetch->io.size);
+    if (fetch->ahead)
+        prefetch_fetch_ends(pipeline->prefetcher, fetch);
+    packed_area_put(pipeline->area, fetch->buffer, fetch->io.size);
     metrics_gauge_add(METRICS_MEMORY_PACKED, -(int64_t)fetch->io.size);
     fetch_free(fetch);
+}
+
+void fetch_release(struct pipeline_worker *worker, struct fetch *fetch)
+{
+    frame_table_lock(worker->pipeline->table);
+    fetch_release_locked(worker->pipeline, fetch);
+    frame_table_unlock(worker->pipeline->table);
+}
+
+void fetch_drop_unused(struct pipeline *pipeline, struct fetch *fetch)
+{
+    unsigned left = fetch->frames_left;
+
+    fetch->unwanted = true;
+    if (!fetch->arrived)
+        return; /* frames_done drops them */
+    for (unsigned i = 0; i < fetch->frame_count; i++) {
+        struct frame *frame =
+            frame_table_find(pipeline->table, fetch->file, fetch->first_frame + i);
+        if (!frame || frame->fetch != fetch || frame->state != FRAME_PACKED)
+            continue;
+        metrics_add(METRICS_PREFETCH_WASTED, frame->place.packed_size);
+        frame_table_drop(pipeline->table, frame);
+        left--;
+    }
+    fetch->frames_left = left;
+    if (left == 0)
+        fetch_release_locked(pipeline, fetch);
 }
 
 static void verbatim_done(struct pipeline_worker *worker, struct fetch *fetch)
@@ -174,6 +283,11 @@ static void frames_done(struct pipeline_worker *worker, struct fetch *fetch)
             pipeline_queue(worker, frame);
         frame = next;
     }
+    fetch->arrived = true;
+    if (fetch->ahead)
+        prefetch_fetch_arrives(worker->pipeline->prefetcher, fetch);
+    if (fetch->unwanted)
+        fetch_drop_unused(worker->pipeline, fetch);
     frame_table_unlock(table);
     pipeline_share(worker);
 }
@@ -193,6 +307,11 @@ static void frames_failed(struct pipeline_worker *worker, struct fetch *fetch)
     struct frame *frame = fetch->frames;
     bool ahead = fetch->ahead;
 
+    if (ahead) {
+        frame_table_lock(worker->pipeline->table);
+        prefetch_fetch_arrives(worker->pipeline->prefetcher, fetch);
+        frame_table_unlock(worker->pipeline->table);
+    }
     if (!frame->queue_next) {
         fetch_log_error(frame, fetch->io.result);
         pipeline_fail(worker, frame, EIO);
@@ -215,6 +334,7 @@ void fetch_done(struct pipeline_worker *worker, struct fetch *fetch)
         io_submit(worker->io, &fetch->io);
         return;
     }
+    atomic_fetch_sub(&worker->pipeline->fetching_bytes, fetch->io.size);
     metrics_add(METRICS_FETCHES, 1);
     if (fetch->io.result == 0)
         metrics_add(METRICS_BYTES_FETCHED, fetch->io.done);

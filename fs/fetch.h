@@ -17,14 +17,22 @@ struct fetch {
     struct read_request *verbatim; /* instead of frames */
     uint8_t *buffer;               /* of the packed area */
     unsigned frames_left;          /* that still need the packed bytes; table lock */
-    bool ahead;                    /* nobody waits: prefetch */
+    uint64_t first_frame;          /* number of the first, and how many follow each other */
+    unsigned frame_count;
+    bool ahead;                    /* read before anybody asked */
+    bool unwanted;                 /* ahead, and no longer of use; table lock */
+    bool arrived;                  /* table lock */
     struct fetch *next;            /* starved list */
+    struct fetch *held_next, *held_prev; /* prefetch.c; table lock */
 };
 
 /* Cut the chain into fetches of at most run_max bytes and submit them, or line them up for
  * memory (pipeline_resume). Frames are FETCHING.
  * Without memory for a fetch its frames fail. Not under the table lock. */
 void fetch_frames(struct pipeline_worker *worker, struct frame *chain, bool ahead);
+
+/* Submit fetches that wait for memory, in order, as far as there is some. */
+void fetch_resume(struct pipeline_worker *worker);
 
 /* Read a range of a verbatim file for a request. direct: past the page cache. */
 void fetch_verbatim(struct pipeline_worker *worker, struct read_request *request, bool direct);
@@ -35,7 +43,12 @@ void fetch_done(struct pipeline_worker *worker, struct fetch *fetch);
 /* The packed bytes of one frame could not be read: count and log it. */
 void fetch_log_error(const struct frame *frame, int error);
 
-/* Give the packed memory back and free it. */
+/* Give the packed memory back and free it. The second: under the table lock. */
 void fetch_release(struct pipeline_worker *worker, struct fetch *fetch);
+void fetch_release_locked(struct pipeline *pipeline, struct fetch *fetch);
+
+/* Forget the frames of a fetch ahead that nobody asked for. They are no longer PACKED, and
+ * fetch may be gone. (table locked) */
+void fetch_drop_unused(struct pipeline *pipeline, struct fetch *fetch);
 
 #endif

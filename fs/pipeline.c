@@ -6,6 +6,7 @@
 #include "fetch.h"
 #include "metrics.h"
 #include "pipeline_private.h"
+#include "prefetch.h"
 #include "read_request.h"
 
 void pipeline_init(struct pipeline *pipeline)
@@ -73,6 +74,8 @@ void pipeline_read(struct pipeline_worker *worker, struct packed_file *file, uin
         return;
     }
     frame_table_lock(pipeline->table);
+    if (pipeline->prefetcher)
+        prefetch_note(pipeline->prefetcher, pipeline, file, offset, size, direct);
     bool attached = !pipeline->deferred && read_request_attach(worker, request, &missing);
     if (attached) {
         complete = request->pending == 0;
@@ -109,39 +112,14 @@ static struct read_request *take_deferred(struct pipeline_worker *worker, struct
     return request;
 }
 
-static struct fetch *take_starved(struct pipeline *pipeline)
-{
-    struct fetch *fetch;
-
-    frame_table_lock(pipeline->table);
-    fetch = pipeline->starved;
-    if (fetch)
-        fetch->buffer = packed_area_take(pipeline->area, fetch->io.size);
-    if (fetch && fetch->buffer) {
-        pipeline->starved = fetch->next;
-        if (!pipeline->starved)
-            pipeline->starved_tail = &pipeline->starved;
-        atomic_fetch_sub(&pipeline->starved_count, 1);
-    } else {
-        fetch = NULL;
-    }
-    frame_table_unlock(pipeline->table);
-    return fetch;
-}
-
 void pipeline_resume(struct pipeline_worker *worker)
 {
     struct pipeline *pipeline = worker->pipeline;
     struct read_request *request;
     struct frame *missing;
-    struct fetch *fetch;
     bool complete;
 
-    while (atomic_load(&pipeline->starved_count) && (fetch = take_starved(pipeline))) {
-        metrics_gauge_add(METRICS_MEMORY_PACKED, fetch->io.size);
-        fetch->io.buffer = fetch->buffer;
-        io_submit(worker->io, &fetch->io);
-    }
+    fetch_resume(worker);
     while (atomic_load(&pipeline->deferred_count) &&
            (request = take_deferred(worker, &missing, &complete)))
         request_attached(worker, request, missing, complete);
@@ -177,6 +155,8 @@ bool pipeline_collect(struct pipeline_worker *worker)
 void pipeline_drop_file(struct pipeline *pipeline, struct packed_file *file)
 {
     frame_table_lock(pipeline->table);
+    if (pipeline->prefetcher)
+        prefetch_forget_file(pipeline->prefetcher, pipeline, file);
     frame_table_drop_file(pipeline->table, file);
     frame_table_unlock(pipeline->table);
 }

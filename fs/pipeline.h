@@ -42,6 +42,7 @@ struct pipeline {
     atomic_uint deferred_count;    /* of them, those that wait for memory */
     atomic_uint starved_count;     /* fetches that wait for packed memory */
     atomic_uint ready_count;       /* frames in decode queues */
+    atomic_size_t fetching_bytes;  /* being read */
     /* table lock: */
     struct read_request *deferred, **deferred_tail;
     struct fetch *starved, **starved_tail;

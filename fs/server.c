@@ -12,6 +12,7 @@
 #include "log.h"
 #include "metrics.h"
 #include "pipeline.h"
+#include "prefetch.h"
 #include "session.h"
 #include "tree.h"
 #include "worker.h"
@@ -21,6 +22,7 @@ enum {
     FRAMES_MIN = 9 << 20,      /* two frames of the largest size, and then some */
     FRAMES_PLENTY = 160 << 20, /* more than that only if it is a quarter */
     RUN_MAX = 4 << 20,
+    DEMAND_MIN = 9 << 19,      /* packed bytes that reading ahead leaves: the largest frame */
     DRAIN_STEP_MS = 20,
     DRAIN_QUIET_STEPS = 3,
     DRAIN_MAX_STEPS = 500, /* ten seconds */
@@ -49,8 +51,9 @@ static size_t larger(size_t a, size_t b)
 
 /* Divide memory=: frames need enough for the requests in flight, packed bytes take the rest,
  * since what is read ahead is held packed. */
-static int allocate_memory(struct server *server, size_t memory)
+static int allocate_memory(struct server *server, const struct options *options)
 {
+    size_t memory = options->memory;
     size_t allowance = memory / INDEX_SHARE;
     size_t frames = larger(smaller(memory / 16 * 7, FRAMES_PLENTY), memory / 4);
     size_t packed;
@@ -63,6 +66,8 @@ static int allocate_memory(struct server *server, size_t memory)
         r = packed_area_new(packed, &server->pipeline.area);
     if (r == 0)
         r = file_set_new(&server->pipeline, allowance, FRAMES_MIN, &server->files);
+    if (r == 0 && options->prefetch)
+        r = prefetcher_new(packed - larger(packed / 8, DEMAND_MIN), &server->pipeline.prefetcher);
     server->pipeline.run_max = (uint32_t)smaller(RUN_MAX, packed / 4);
     metrics_gauge_add(METRICS_MEMORY_BUDGET, (int64_t)memory);
     if (r < 0)
@@ -133,7 +138,7 @@ int server_start(const struct options *options, const char *mountpoint, int pack
     server->pipeline.sink = session_sink();
     server->pipeline.verify = options->verify;
     server->ended_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    r = allocate_memory(server, options->memory);
+    r = allocate_memory(server, options);
     if (r < 0) {
         close(packed_fd);
     } else {
@@ -201,6 +206,7 @@ void server_stop(struct server *server)
     tree_free(server->tree);
     file_set_free(server->files);
     frame_table_free(server->pipeline.table);
+    prefetcher_free(server->pipeline.prefetcher);
     packed_area_free(server->pipeline.area);
     if (server->ended_fd >= 0)
         close(server->ended_fd);

@@ -10,6 +10,7 @@
 
 #include "format.h"
 #include "log.h"
+#include "prefetch.h"
 
 enum { MEMORY_WAIT_MS = 20 };
 
@@ -70,7 +71,8 @@ static bool work(struct worker *worker)
     while (pipeline_collect(pipeline_worker))
         busy = true;
     pipeline_resume(pipeline_worker);
-    return pipeline_decode(pipeline_worker) || busy || take_request(worker);
+    return pipeline_decode(pipeline_worker) || busy || take_request(worker) ||
+           prefetch_step(pipeline_worker);
 }
 
 static void sleep_until_needed(struct worker *worker)

@@ -1,0 +1,139 @@
+#include "prefetch_stream.h"
+
+#include <stddef.h>
+
+enum {
+    STEADY_SMALL = 3, /* requests in a row before reading ahead of small ones pays */
+    STEADY_LARGE = 1,
+    LARGE_REQUEST = 128 << 10,
+    STEADY_STRIDE = 2,
+};
+
+/* Requests that are in flight together overtake each other by as much. */
+static uint64_t tolerance(uint32_t size)
+{
+    return 2 * (uint64_t)size;
+}
+
+static bool continues(const struct stream *stream, uint64_t offset, uint32_t size)
+{
+    uint64_t slack = tolerance(size);
+
+    return stream->stride == 0 && offset >= stream->begin && offset + slack >= stream->next &&
+           offset <= stream->next + slack;
+}
+
+static bool steps_on(const struct stream *stream, uint64_t offset)
+{
+    return stream->stride != 0 &&
+           (int64_t)offset - (int64_t)stream->last_offset == stream->stride;
+}
+
+static void advance(struct stream_set *set, struct stream *stream, uint64_t offset, uint32_t size,
+                    bool direct)
+{
+    bool progress = offset + size > stream->next || stream->stride;
+
+    stream->direct = direct;
+    stream->used = ++set->clock;
+    if (!progress)
+        return; /* overtaken by a later one, or read again */
+    stream->streak++;
+    stream->next = offset + size;
+    stream->last_offset = offset;
+    stream->last_size = size;
+    if (stream->steps)
+        stream->steps--;
+}
+
+/* A stream of one request so far: the distance to this one may be a stride. */
+static struct stream *find_single(struct stream_set *set, const struct packed_file *file,
+                                  uint64_t offset)
+{
+    struct stream *latest = NULL;
+
+    for (unsigned i = 0; i < STREAM_COUNT; i++) {
+        struct stream *stream = &set->streams[i];
+        if (stream->file == file && offset != stream->last_offset &&
+            (stream->streak == 0 || (stream->stride && stream->streak < STEADY_STRIDE)) &&
+            (!latest || stream->used > latest->used))
+            latest = stream;
+    }
+    return latest;
+}
+
+static struct stream *find(struct stream_set *set, const struct packed_file *file, uint64_t offset,
+                           uint32_t size)
+{
+    for (unsigned i = 0; i < STREAM_COUNT; i++) {
+        struct stream *stream = &set->streams[i];
+        if (stream->file == file &&
+            (continues(stream, offset, size) || steps_on(stream, offset)))
+            return stream;
+    }
+    return NULL;
+}
+
+static struct stream *find_oldest(struct stream_set *set)
+{
+    struct stream *oldest = &set->streams[0];
+
+    for (unsigned i = 1; i < STREAM_COUNT; i++) {
+        if (set->streams[i].used < oldest->used)
+            oldest = &set->streams[i];
+    }
+    return oldest;
+}
+
+void stream_set_note(struct stream_set *set, struct packed_file *file, uint64_t offset,
+                     uint32_t size, bool direct, struct stream_event *ret)
+{
+    struct stream *stream = find(set, file, offset, size);
+
+    *ret = (struct stream_event){.stream = stream};
+    if (stream) {
+        advance(set, stream, offset, size, direct);
+        return;
+    }
+    ret->started = true;
+    stream = find_single(set, file, offset);
+    if (stream) {
+        stream->stride = (int64_t)offset - (int64_t)stream->last_offset;
+        stream->streak = 0;
+        stream->last_offset = offset;
+        stream->last_size = size;
+        stream->used = ++set->clock;
+    }
+    /* It may as well begin a forward stream. */
+    ret->stream = find_oldest(set);
+    ret->old = *ret->stream;
+    *ret->stream = (struct stream){.file = file,
+                                   .begin = offset,
+                                   .next = offset + size,
+                                   .last_offset = offset,
+                                   .last_size = size,
+                                   .direct = direct,
+                                   .started = set->clock + 1,
+                                   .used = set->clock + 1};
+    set->clock++;
+}
+
+bool stream_is_steady(const struct stream *stream)
+{
+    if (stream->stride)
+        return stream->streak >= STEADY_STRIDE;
+    return stream->streak >= (stream->last_size >= LARGE_REQUEST ? STEADY_LARGE : STEADY_SMALL);
+}
+
+struct stream *stream_set_latest(struct stream_set *set, const struct stream *previous)
+{
+    struct stream *latest = NULL;
+
+    for (unsigned i = 0; i < STREAM_COUNT; i++) {
+        struct stream *stream = &set->streams[i];
+        if (stream->file && (!previous || stream->used < previous->used) &&
+            (!latest || stream->used > latest->used))
+            latest = stream;
+    }
+    return latest;
+}
