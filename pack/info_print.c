@@ -130,6 +130,7 @@ void info_print_text(FILE *stream, const char *path, const struct packed_file *f
     if (info->sampled_frames < file->sb.frame_count)
         fprintf(stream, "  of a sample of %llu frames:\n",
                 (unsigned long long)info->sampled_frames);
+    fprintf(stream, "  %-24s %8s  %14s    %14s  ratio\n", "", "count", "original", "packed");
     print_kinds(stream, "transforms", info->transforms);
     print_kinds(stream, "coders", info->coders);
     print_entropies(stream, info);
