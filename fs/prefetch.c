@@ -115,7 +115,7 @@ static void inherit_ahead(struct prefetcher *prefetcher, struct stream *new)
         new->ahead_file = stream->ahead_file;
         new->ahead_begin = stream->ahead_begin;
         new->cursor = stream->cursor;
-        new->streak = 1;
+        new->streak = new->resumes = 1;
         stream->ahead_file = NULL;
         stream->jumped = false;
         return;
@@ -153,6 +153,8 @@ void prefetch_note(struct prefetcher *prefetcher, struct pipeline *pipeline,
         jump_table_unlearn(&prefetcher->jumps, stream->file, stream->jump_end);
         drop_ahead(prefetcher, pipeline, stream);
     }
+    if (!event.started && atomic_load(&pipeline->in_flight) <= 1)
+        stream->resumes++;
     if (event.started) {
         const struct stream *origin;
         if (event.old.file)
@@ -227,6 +229,23 @@ static uint64_t collect(struct frame_table *table, struct packed_file *file, uin
     return number * file->frame_size;
 }
 
+static const struct jump *find_jump(const struct prefetcher *prefetcher,
+                                    const struct stream *stream)
+{
+    if (length(stream) < RUN_MIN)
+        return NULL;
+    return jump_table_find(&prefetcher->jumps, stream->file, stream->next);
+}
+
+/* Is there reason to believe that the client goes on? One large pread is many requests in a row
+ * and says nothing of another, unless the client came back for more before. */
+static bool is_predictable(const struct prefetcher *prefetcher, const struct stream *stream)
+{
+    if (!stream_is_steady(stream))
+        return false;
+    return !stream->direct || stream->stride || stream->resumes || find_jump(prefetcher, stream);
+}
+
 /* Where reading ahead of the stream begins: after it, or where it went from here last time. */
 static void set_cursor(struct prefetcher *prefetcher, struct stream *stream)
 {
@@ -234,9 +253,7 @@ static void set_cursor(struct prefetcher *prefetcher, struct stream *stream)
 
     if (stream->ahead_file && (stream->jumped || stream->cursor >= stream->next))
         return;
-    jump = length(stream) >= RUN_MIN
-               ? jump_table_find(&prefetcher->jumps, stream->file, stream->next)
-               : NULL;
+    jump = find_jump(prefetcher, stream);
     stream->jumped = jump != NULL;
     stream->jump_end = stream->next;
     stream->ahead_file = jump ? jump->to_file : stream->file;
@@ -254,6 +271,20 @@ static uint64_t window(const struct stream *stream)
     return half < WINDOW_MIN ? WINDOW_MIN : half > WINDOW_MAX ? WINDOW_MAX : half;
 }
 
+/* Where others have been reading since the stream began is no place to read ahead: what they
+ * were given is gone, and would come again for nobody. Returns end, or less. */
+static uint64_t clip_to_others(const struct prefetcher *prefetcher, const struct stream *stream,
+                               uint64_t end)
+{
+    for (unsigned i = 0; i < STREAM_COUNT; i++) {
+        const struct stream *other = &prefetcher->streams.streams[i];
+        if (other != stream && other->file == stream->ahead_file && other->stride == 0 &&
+            other->used > stream->started && other->begin < end && other->next > stream->cursor)
+            end = other->begin > stream->cursor ? other->begin : stream->cursor;
+    }
+    return end;
+}
+
 static void step_forward(struct pipeline *pipeline, struct stream *stream, struct step *step)
 {
     struct prefetcher *prefetcher = pipeline->prefetcher;
@@ -263,6 +294,9 @@ static void step_forward(struct pipeline *pipeline, struct stream *stream, struc
     end = (stream->jumped ? stream->ahead_begin : stream->next) + window(stream);
     if (end < stream->cursor + CHUNK)
         return; /* far enough: reads stay long */
+    end = clip_to_others(prefetcher, stream, end);
+    if (end == stream->cursor)
+        return;
     stream->cursor =
         collect(pipeline->table, stream->ahead_file, stream->cursor, end, &step->chain);
 }
@@ -328,7 +362,7 @@ static void choose(struct pipeline *pipeline, struct step *step)
     struct stream *stream = stream_set_latest(set, NULL);
 
     for (unsigned i = 0; stream && i < STREAMS_SERVED; i++) {
-        if (stream_is_steady(stream)) {
+        if (is_predictable(pipeline->prefetcher, stream)) {
             if (!stream->direct && !stream->stride)
                 step_decode(pipeline, stream, step);
             if (!step->decode && disk_is_free(pipeline, stream)) {

@@ -23,6 +23,7 @@ struct stream {
     uint32_t last_size;
     int64_t stride;           /* 0: forward */
     unsigned streak;          /* requests in a row that continued it */
+    unsigned resumes;         /* times that it went on when nothing was in flight (prefetch.c) */
     bool direct;
     uint64_t used;            /* stream_set's clock at the latest request */
 
