@@ -57,7 +57,8 @@ static void bf16_joint_merge(const uint8_t *const planes[], size_t count, uint8_
     }
 }
 
-/* The bits of a mask, lowest first; returns how many. */
+/* The rows of a block are the bits of mask, lowest first. Their numbers, as bytes or vectors, are
+ * copied to locals: what is stored through a pointer to bytes cannot change those. */
 static unsigned list_bits(uint8_t mask, uint8_t bits[8])
 {
     unsigned count = 0;
@@ -69,60 +70,84 @@ static unsigned list_bits(uint8_t mask, uint8_t bits[8])
 
 #if defined(__AVX512BW__)
 
-static void pack_block(const uint8_t bits[8], unsigned bit_count, const uint8_t *symbols,
-                       uint8_t *rows)
+static void bits_pack(uint8_t mask, const uint8_t *symbols, size_t block_count, uint8_t *rows)
 {
-    __m512i block = _mm512_loadu_si512(symbols);
-    for (unsigned r = 0; r < bit_count; r++) {
-        __m512i bit = _mm512_set1_epi8((char)(1 << bits[r]));
-        put_le64(rows + ELEMENT_BITS_ROW * r, _mm512_test_epi8_mask(block, bit));
+    uint8_t bits[8];
+    __m512i bit[8];
+    unsigned bit_count = list_bits(mask, bits);
+
+    for (unsigned r = 0; r < bit_count; r++)
+        bit[r] = _mm512_set1_epi8((char)(1 << bits[r]));
+    for (; block_count > 0; block_count--, symbols += ELEMENT_BITS_BLOCK) {
+        __m512i block = _mm512_loadu_si512(symbols);
+        for (unsigned r = 0; r < bit_count; r++, rows += ELEMENT_BITS_ROW)
+            put_le64(rows, _mm512_test_epi8_mask(block, bit[r]));
     }
 }
 
-static void unpack_block(const uint8_t bits[8], unsigned bit_count, uint8_t value,
-                         const uint8_t *rows, uint8_t *symbols)
+static void bits_unpack(uint8_t mask, uint8_t value, const uint8_t *rows, size_t block_count,
+                        uint8_t *symbols)
 {
-    __m512i block = _mm512_set1_epi8((char)value);
-    for (unsigned r = 0; r < bit_count; r++) {
-        __m512i bit = _mm512_set1_epi8((char)(1 << bits[r]));
-        __mmask64 row = get_le64(rows + ELEMENT_BITS_ROW * r);
-        block = _mm512_mask_add_epi8(block, row, block, bit);
+    uint8_t bits[8];
+    __m512i bit[8];
+    unsigned bit_count = list_bits(mask, bits);
+
+    for (unsigned r = 0; r < bit_count; r++)
+        bit[r] = _mm512_set1_epi8((char)(1 << bits[r]));
+    for (; block_count > 0; block_count--, symbols += ELEMENT_BITS_BLOCK) {
+        __m512i block = _mm512_set1_epi8((char)value);
+        for (unsigned r = 0; r < bit_count; r++, rows += ELEMENT_BITS_ROW)
+            block = _mm512_mask_add_epi8(block, get_le64(rows), block, bit[r]);
+        _mm512_storeu_si512(symbols, block);
     }
-    _mm512_storeu_si512(symbols, block);
 }
 
 #elif defined(__AVX2__)
 
-static void pack_block(const uint8_t bits[8], unsigned bit_count, const uint8_t *symbols,
-                       uint8_t *rows)
+static void bits_pack(uint8_t mask, const uint8_t *symbols, size_t block_count, uint8_t *rows)
 {
-    for (unsigned half = 0; half < 2; half++) {
-        __m256i block = _mm256_loadu_si256((const void *)(symbols + 32 * half));
-        for (unsigned r = 0; r < bit_count; r++) {
-            __m256i at_sign = _mm256_sll_epi16(block, _mm_cvtsi32_si128(7 - bits[r]));
-            put_le32(rows + ELEMENT_BITS_ROW * r + 4 * half,
-                     (uint32_t)_mm256_movemask_epi8(at_sign));
+    uint8_t bits[8];
+    unsigned bit_count = list_bits(mask, bits);
+
+    for (; block_count > 0; block_count--, symbols += ELEMENT_BITS_BLOCK) {
+        __m256i low = _mm256_loadu_si256((const void *)symbols);
+        __m256i high = _mm256_loadu_si256((const void *)(symbols + 32));
+        for (unsigned r = 0; r < bit_count; r++, rows += ELEMENT_BITS_ROW) {
+            __m128i to_sign = _mm_cvtsi32_si128(7 - bits[r]);
+            put_le32(rows, (uint32_t)_mm256_movemask_epi8(_mm256_sll_epi16(low, to_sign)));
+            put_le32(rows + 4, (uint32_t)_mm256_movemask_epi8(_mm256_sll_epi16(high, to_sign)));
         }
     }
 }
 
-static void unpack_block(const uint8_t bits[8], unsigned bit_count, uint8_t value,
-                         const uint8_t *rows, uint8_t *symbols)
+/* bit where the bits of row are set, in the order of the bytes. */
+static inline __m256i spread(uint32_t row, __m256i bit)
 {
-    const __m256i spread =
+    const __m256i order =
         _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
     const __m256i select = _mm256_set1_epi64x((long long)UINT64_C(0x8040201008040201));
+    __m256i set = _mm256_shuffle_epi8(_mm256_set1_epi32((int)row), order);
 
-    for (unsigned half = 0; half < 2; half++) {
-        __m256i block = _mm256_set1_epi8((char)value);
-        for (unsigned r = 0; r < bit_count; r++) {
-            uint32_t row = get_le32(rows + ELEMENT_BITS_ROW * r + 4 * half);
-            __m256i set = _mm256_shuffle_epi8(_mm256_set1_epi32((int)row), spread);
-            set = _mm256_cmpeq_epi8(_mm256_and_si256(set, select), select);
-            set = _mm256_and_si256(set, _mm256_set1_epi8((char)(1 << bits[r])));
-            block = _mm256_or_si256(block, set);
+    return _mm256_and_si256(_mm256_cmpeq_epi8(_mm256_and_si256(set, select), select), bit);
+}
+
+static void bits_unpack(uint8_t mask, uint8_t value, const uint8_t *rows, size_t block_count,
+                        uint8_t *symbols)
+{
+    uint8_t bits[8];
+    __m256i bit[8];
+    unsigned bit_count = list_bits(mask, bits);
+
+    for (unsigned r = 0; r < bit_count; r++)
+        bit[r] = _mm256_set1_epi8((char)(1 << bits[r]));
+    for (; block_count > 0; block_count--, symbols += ELEMENT_BITS_BLOCK) {
+        __m256i low = _mm256_set1_epi8((char)value), high = low;
+        for (unsigned r = 0; r < bit_count; r++, rows += ELEMENT_BITS_ROW) {
+            low = _mm256_or_si256(low, spread(get_le32(rows), bit[r]));
+            high = _mm256_or_si256(high, spread(get_le32(rows + 4), bit[r]));
         }
-        _mm256_storeu_si256((void *)(symbols + 32 * half), block);
+        _mm256_storeu_si256((void *)symbols, low);
+        _mm256_storeu_si256((void *)(symbols + 32), high);
     }
 }
 
@@ -139,37 +164,17 @@ static inline uint64_t transpose(uint64_t x)
     return x ^ t ^ t << 28;
 }
 
-static void pack_block(const uint8_t bits[8], unsigned bit_count, const uint8_t *symbols,
-                       uint8_t *rows)
-{
-    for (unsigned i = 0; i < ELEMENT_BITS_ROW; i++) {
-        uint64_t turned = transpose(get_le64(symbols + 8 * i));
-        for (unsigned r = 0; r < bit_count; r++)
-            rows[ELEMENT_BITS_ROW * r + i] = (uint8_t)(turned >> 8 * bits[r]);
-    }
-}
-
-static void unpack_block(const uint8_t bits[8], unsigned bit_count, uint8_t value,
-                         const uint8_t *rows, uint8_t *symbols)
-{
-    for (unsigned i = 0; i < ELEMENT_BITS_ROW; i++) {
-        uint64_t turned = 0;
-        for (unsigned r = 0; r < bit_count; r++)
-            turned |= (uint64_t)rows[ELEMENT_BITS_ROW * r + i] << 8 * bits[r];
-        put_le64(symbols + 8 * i, transpose(turned) | value * UINT64_C(0x0101010101010101));
-    }
-}
-
-#endif
-
 static void bits_pack(uint8_t mask, const uint8_t *symbols, size_t block_count, uint8_t *rows)
 {
     uint8_t bits[8];
     unsigned bit_count = list_bits(mask, bits);
 
-    for (size_t k = 0; k < block_count; k++)
-        pack_block(bits, bit_count, symbols + ELEMENT_BITS_BLOCK * k,
-                   rows + ELEMENT_BITS_ROW * bit_count * k);
+    for (; block_count > 0; block_count--, rows += ELEMENT_BITS_ROW * bit_count)
+        for (unsigned i = 0; i < ELEMENT_BITS_ROW; i++, symbols += 8) {
+            uint64_t turned = transpose(get_le64(symbols));
+            for (unsigned r = 0; r < bit_count; r++)
+                rows[ELEMENT_BITS_ROW * r + i] = (uint8_t)(turned >> 8 * bits[r]);
+        }
 }
 
 static void bits_unpack(uint8_t mask, uint8_t value, const uint8_t *rows, size_t block_count,
@@ -178,10 +183,16 @@ static void bits_unpack(uint8_t mask, uint8_t value, const uint8_t *rows, size_t
     uint8_t bits[8];
     unsigned bit_count = list_bits(mask, bits);
 
-    for (size_t k = 0; k < block_count; k++)
-        unpack_block(bits, bit_count, value, rows + ELEMENT_BITS_ROW * bit_count * k,
-                     symbols + ELEMENT_BITS_BLOCK * k);
+    for (; block_count > 0; block_count--, rows += ELEMENT_BITS_ROW * bit_count)
+        for (unsigned i = 0; i < ELEMENT_BITS_ROW; i++, symbols += 8) {
+            uint64_t turned = 0;
+            for (unsigned r = 0; r < bit_count; r++)
+                turned |= (uint64_t)rows[ELEMENT_BITS_ROW * r + i] << 8 * bits[r];
+            put_le64(symbols, transpose(turned) | value * UINT64_C(0x0101010101010101));
+        }
 }
+
+#endif
 
 const struct element_kernel ELEMENT_KERNEL = {
     .fp32_split = fp32_split,
