@@ -1,4 +1,5 @@
 /* main.c - trunkpack: packs, restores, verifies and describes packed files. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "commands.h"
@@ -30,7 +31,7 @@ int main(int argc, char **argv)
     if (status < 0) {
         interrupt_watch();
         status = run_command(&options);
-        if (fflush(stdout) != 0 && status == EXIT_SUCCESS)
+        if ((fflush(stdout) != 0 || ferror(stdout)) && status == EXIT_SUCCESS)
             status = EXIT_FAILURE;
     }
     options_fini(&options);

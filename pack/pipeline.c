@@ -78,6 +78,10 @@ static int need_buffers(struct pipeline *p, size_t chunk_size, size_t packed_roo
 {
     if (chunk_size <= p->chunk_size && packed_room <= p->packed_room)
         return 0;
+    if (chunk_size < p->chunk_size)
+        chunk_size = p->chunk_size;
+    if (packed_room < p->packed_room)
+        packed_room = p->packed_room;
     free_buffers(p);
     for (unsigned i = 0; i < p->slot_count; i++) {
         struct chunk *chunk = &p->slots[i];
