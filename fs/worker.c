@@ -12,7 +12,10 @@
 #include "log.h"
 #include "prefetch.h"
 
-enum { MEMORY_WAIT_MS = 20 };
+enum {
+    MEMORY_WAIT_MS = 20,
+    DISK_FED = 8 << 20, /* bytes being read: more than the disk brings while a frame is decoded */
+};
 
 struct worker {
     struct pipeline_worker pipeline_worker;
@@ -66,11 +69,16 @@ static bool take_request(struct worker *worker)
 static bool work(struct worker *worker)
 {
     struct pipeline_worker *pipeline_worker = &worker->pipeline_worker;
+    struct pipeline *pipeline = worker->set->pipeline;
     bool busy = false;
 
     while (pipeline_collect(pipeline_worker))
         busy = true;
     pipeline_resume(pipeline_worker);
+    /* What is finished comes first, but the disk must not run dry meanwhile. */
+    if (atomic_load(&pipeline->fetching_bytes) < DISK_FED && atomic_load(&pipeline->ready_count) &&
+        take_request(worker))
+        (void)pipeline_collect(pipeline_worker); /* submits */
     return pipeline_decode(pipeline_worker) || busy || take_request(worker) ||
            prefetch_step(pipeline_worker);
 }
