@@ -11,9 +11,9 @@
 const char *beneath_name(const char *path);
 
 /* A descriptor of the directory that path lies in (O_RDONLY | O_DIRECTORY), or -errno. */
-int beneath_open_parent(int root_fd, const char *path);
+__attribute__((warn_unused_result)) int beneath_open_parent(int root_fd, const char *path);
 
 /* openat of path with flags | O_NOFOLLOW | O_CLOEXEC; -errno on failure. */
-int beneath_open(int root_fd, const char *path, int flags);
+__attribute__((warn_unused_result)) int beneath_open(int root_fd, const char *path, int flags);
 
 #endif

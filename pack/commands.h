@@ -4,10 +4,10 @@
 
 #include "options.h"
 
-int command_pack(const struct options *options);
-int command_unpack(const struct options *options);
-int command_verify(const struct options *options);
-int command_info(const struct options *options);
-int command_bench(const struct options *options);
+__attribute__((warn_unused_result)) int command_pack(const struct options *options);
+__attribute__((warn_unused_result)) int command_unpack(const struct options *options);
+__attribute__((warn_unused_result)) int command_verify(const struct options *options);
+__attribute__((warn_unused_result)) int command_info(const struct options *options);
+__attribute__((warn_unused_result)) int command_bench(const struct options *options);
 
 #endif

@@ -27,7 +27,7 @@ enum {
 const char *help_command_name(enum command command);
 
 /* Returns 0, or -ENOENT. */
-int help_find_command(const char *name, enum command *ret);
+__attribute__((warn_unused_result)) int help_find_command(const char *name, enum command *ret);
 
 /* For getopt_long: the options that the command takes. */
 void help_fill_table(enum command command, struct option ret_table[HELP_OPTIONS_MAX + 1]);

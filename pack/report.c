@@ -128,10 +128,14 @@ char *report_quote(const char *path)
         return NULL;
     for (; *path; path++) {
         unsigned char c = (unsigned char)*path;
-        if (c < 0x20 || c == 0x7f || c == '\\')
-            end += sprintf(end, "\\%03o", c);
-        else
+        if (c < 0x20 || c == 0x7f || c == '\\') {
+            *end++ = '\\';
+            *end++ = (char)('0' + (c >> 6));
+            *end++ = (char)('0' + (c >> 3 & 7));
+            *end++ = (char)('0' + (c & 7));
+        } else {
             *end++ = (char)c;
+        }
     }
     *end = '\0';
     return text;
