@@ -25,6 +25,9 @@ struct element_kernel {
     void (*bits_pack)(uint8_t mask, const uint8_t *symbols, size_t block_count, uint8_t *rows);
     void (*bits_unpack)(uint8_t mask, uint8_t value, const uint8_t *rows, size_t block_count,
                         uint8_t *symbols);
+    /* The sum of counts[s] * weights[s]; the caller keeps counts below 2^15 and the sum below
+     * 2^31. */
+    int32_t (*dot)(const uint16_t counts[256], const int16_t weights[256]);
 };
 
 const struct element_kernel *element_kernel_get(void); /* of the set that isa.h chose */

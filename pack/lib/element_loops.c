@@ -194,6 +194,14 @@ static void bits_unpack(uint8_t mask, uint8_t value, const uint8_t *rows, size_t
 
 #endif
 
+static int32_t dot(const uint16_t counts[256], const int16_t weights[256])
+{
+    int32_t sum = 0;
+    for (unsigned s = 0; s < 256; s++)
+        sum += (int16_t)counts[s] * weights[s];
+    return sum;
+}
+
 const struct element_kernel ELEMENT_KERNEL = {
     .fp32_split = fp32_split,
     .fp32_merge = fp32_merge,
@@ -201,4 +209,5 @@ const struct element_kernel ELEMENT_KERNEL = {
     .bf16_joint_merge = bf16_joint_merge,
     .bits_pack = bits_pack,
     .bits_unpack = bits_unpack,
+    .dot = dot,
 };

@@ -6,20 +6,10 @@
 #include <string.h>
 
 #include "bytes.h"
+#include "isa.h"
+#include "rans12_encode_kernel.h"
 #include "rans12_plan.h"
 #include "rans12_table.h"
-
-/* Division by a frequency as a multiplication: floor(x / f) = x * reciprocal >> 44 for every
- * x below f << 20 (the error of the reciprocal, at most 1, times x stays below 2^44 / f as
- * x < 2^32 and f < 2^12; the product stays below 2^64 for the same reason). */
-enum { RECIPROCAL_BITS = 44 };
-
-struct code {
-    uint64_t reciprocal;
-    uint32_t limit;      /* states from here on give 16 bits away first */
-    uint16_t complement; /* RANS12_SLOTS - frequency */
-    uint16_t start;
-};
 
 struct rans12_encoder {
     struct rans12_planner *planner;
@@ -28,8 +18,8 @@ struct rans12_encoder {
     const uint8_t *plane; /* borrowed from rans12_plan until rans12_encode */
     size_t size;
     struct rans12_plan plan;
-    struct code codes[RANS12_TABLES_MAX][256];
-    bool escaped[RANS12_TABLES_MAX][256];
+    struct rans12_codes codes[RANS12_TABLES_MAX];
+    uint8_t escaped[RANS12_TABLES_MAX][256]; /* 1 if a literal */
 };
 
 int rans12_encoder_new(size_t max_size, const struct frame_log2 *log2, struct rans12_encoder **ret)
@@ -59,22 +49,21 @@ void rans12_encoder_free(struct rans12_encoder *encoder)
 static void make_codes(struct rans12_encoder *encoder, unsigned t)
 {
     const struct rans12_table *table = &encoder->plan.tables[t];
+    struct rans12_codes *codes = &encoder->codes[t];
     unsigned escape_start = RANS12_SLOTS - table->escape_frequency, start = 0;
 
     for (unsigned s = 0; s < 256; s++) {
-        struct code *code = &encoder->codes[t][s];
         unsigned frequency = table->frequencies[s];
         bool escaped = frequency == 0;
-        code->start = (uint16_t)(escaped ? escape_start : start);
+        encoder->escaped[t][s] = escaped;
+        codes->place[s] = escaped ? rans12_place(table->escape_frequency, escape_start)
+                                  : rans12_place(frequency, start);
         start += frequency;
         if (escaped)
             frequency = table->escape_frequency;
-        encoder->escaped[t][s] = escaped;
-        if (!frequency)
-            continue; /* does not occur */
-        code->reciprocal = (UINT64_C(1) << RECIPROCAL_BITS) / frequency + 1;
-        code->limit = frequency << (32 - RANS12_BITS);
-        code->complement = (uint16_t)(RANS12_SLOTS - frequency);
+        /* Without an escape: it does not occur. */
+        codes->reciprocal[s] =
+            frequency ? (UINT64_C(1) << RANS12_RECIPROCAL_BITS) / frequency + 1 : 0;
     }
 }
 
@@ -131,64 +120,77 @@ static void load_states(const struct rans12_encoder *encoder, size_t tail,
                                  (uint32_t)symbol_at(encoder, tail + RANS12_LANES + i) << 8;
 }
 
-/* Encode one group, its last lane first, in front of words. Returns where words begin. */
-static uint8_t *encode_group(const struct code *codes, const uint8_t *symbols, uint32_t *states,
-                             uint8_t *words)
+/* Write what tables leave out. One byte behind the last is overwritten too: without a branch,
+ * since where literals are cannot be predicted. */
+static void put_literals(const struct rans12_encoder *encoder, size_t coded_size, uint8_t *literals)
 {
-    for (unsigned lane = RANS12_LANES; lane-- > 0;) {
-        const struct code *code = &codes[symbols[rans12_symbol(lane)]];
-        uint32_t x = states[lane];
-        put_le16(words - 2, (uint16_t)x);
-        uint32_t give = x >= code->limit;
-        words -= 2 * give;
-        x >>= 16 * give;
-        uint32_t quotient = (uint32_t)(x * code->reciprocal >> RECIPROCAL_BITS);
-        states[lane] = x + quotient * code->complement + code->start;
+    for (size_t begin = 0; begin < coded_size; begin += RANS12_SECTION) {
+        const uint8_t *escaped = encoder->escaped[encoder->selectors[begin / RANS12_SECTION]];
+        size_t end = begin + RANS12_SECTION < coded_size ? begin + RANS12_SECTION : coded_size;
+        for (size_t i = begin; i < end; i++) {
+            *literals = encoder->plane[i];
+            literals += escaped[encoder->plane[i]];
+        }
     }
-    return words;
 }
 
-static uint8_t *put_literals(const bool escaped[256], const uint8_t *symbols, uint8_t *literals)
+/* The words of all groups, in front of end. Returns where they begin; NULL if that is less than
+ * a section behind limit. */
+static uint8_t *encode_sections(const struct rans12_encoder *encoder, size_t group_count,
+                                uint32_t states[RANS12_LANES], const uint8_t *limit, uint8_t *end)
 {
-    for (unsigned i = RANS12_LANES; i-- > 0;)
-        if (escaped[symbols[i]])
-            *--literals = symbols[i];
-    return literals;
+    bool vectors = isa_current() == ISA_AVX512;
+    size_t section = (group_count + RANS12_SECTION_GROUPS - 1) / RANS12_SECTION_GROUPS;
+    uint8_t *words = end;
+
+    while (section-- > 0) {
+        size_t first = section * RANS12_SECTION_GROUPS;
+        size_t groups = group_count - first;
+        if (words - limit < 2 * RANS12_SECTION + 2)
+            return NULL;
+        const struct rans12_codes *codes = &encoder->codes[encoder->selectors[section]];
+        const uint8_t *symbols = encoder->plane + first * RANS12_LANES;
+#if defined(__x86_64__)
+        words = vectors ? rans12_encode_avx512(codes, symbols, groups, states, words)
+                        : rans12_encode_scalar(codes, symbols, groups, states, words);
+#else
+        (void)vectors;
+        words = rans12_encode_scalar(codes, symbols, groups, states, words);
+#endif
+        group_count = first;
+    }
+    return words;
 }
 
 int rans12_encode(struct rans12_encoder *encoder, uint8_t *packed, size_t room,
                   size_t *ret_packed_size)
 {
-    enum { GROUP_WORDS_SIZE = 2 * RANS12_LANES };
     size_t group_count =
         (encoder->size + RANS12_LANES - 1) / RANS12_LANES - RANS12_TAIL / RANS12_LANES;
     size_t section_count = (encoder->size + RANS12_SECTION - 1) / RANS12_SECTION;
+    size_t literal_count = encoder->plan.literal_count;
     uint32_t states[RANS12_LANES];
 
     /* front, literals, states; then the words, which come backwards from the end of room */
     size_t front_room = RANS12_HEADER_SIZE + RANS12_MARK_SIZE +
                         RANS12_TABLES_MAX * RANS12_TABLE_SIZE_MAX + section_count / 4 + 1;
-    if (room < front_room + encoder->plan.literal_count + RANS12_STATES_SIZE)
+    if (room < front_room + literal_count + RANS12_STATES_SIZE)
         return -ENOSPC;
     memset(packed, 0, front_room);
     size_t offset = write_front(encoder, section_count, packed);
-    uint8_t *literals = packed + offset + encoder->plan.literal_count;
-    uint8_t *states_at = literals, *words = packed + room;
+    if (literal_count > 0)
+        put_literals(encoder, group_count * RANS12_LANES, packed + offset);
+    uint8_t *states_at = packed + offset + literal_count;
+    offset += literal_count + RANS12_STATES_SIZE;
 
     load_states(encoder, group_count * RANS12_LANES, states);
-    for (size_t group = group_count; group-- > 0;) {
-        if ((size_t)(words - states_at) < RANS12_STATES_SIZE + GROUP_WORDS_SIZE + 2)
-            return -ENOSPC;
-        const uint8_t *symbols = encoder->plane + group * RANS12_LANES;
-        unsigned table = encoder->selectors[group / RANS12_SECTION_GROUPS];
-        words = encode_group(encoder->codes[table], symbols, states, words);
-        if (encoder->plan.marked)
-            literals = put_literals(encoder->escaped[table], symbols, literals);
-    }
+    uint8_t *words = encode_sections(encoder, group_count, states, packed + offset, packed + room);
+    if (!words)
+        return -ENOSPC;
     for (unsigned lane = 0; lane < RANS12_LANES; lane++)
         put_le32(states_at + 4 * lane, states[lane]);
     size_t words_size = (size_t)(packed + room - words);
-    memmove(states_at + RANS12_STATES_SIZE, words, words_size);
-    *ret_packed_size = offset + encoder->plan.literal_count + RANS12_STATES_SIZE + words_size;
+    memmove(packed + offset, words, words_size);
+    *ret_packed_size = offset + words_size;
     return 0;
 }

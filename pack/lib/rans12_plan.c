@@ -11,11 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "element_kernel.h"
 #include "rans12_table.h"
 
 enum {
     ROUNDS = 3,
-    SCORE_COUNT = 3,
+    KIND_COUNT = 3,                 /* of magnitude */
+    PART_STEP = 4,                  /* of the sections that choose among them, */
+    FEW_SECTIONS = 32,              /* unless they are so few */
     COST_BIT = 1 << 10,             /* one bit, in the unit of section costs */
     COST_ABSENT = 18 * COST_BIT,    /* an escape and a literal */
     TABLE_COST = 8 * 64 * COST_BIT, /* a further table must save so much */
@@ -23,9 +26,17 @@ enum {
 
 struct rans12_planner {
     uint16_t (*counts)[256]; /* of each section */
+    uint32_t *scores;        /* of each section: the sum of its magnitudes */
     uint8_t *selectors;      /* a trial */
     uint32_t class_counts[RANS12_TABLES_MAX][256];
     int16_t costs[RANS12_TABLES_MAX][256];
+    int32_t (*dot)(const uint16_t counts[256], const int16_t weights[256]);
+};
+
+/* The sections that a step looks at: all, or every one in some. */
+struct range {
+    size_t count;
+    size_t step;
 };
 
 static size_t section_count_of(size_t plane_size)
@@ -40,8 +51,9 @@ int rans12_planner_new(size_t max_plane_size, struct rans12_planner **ret)
         return -ENOMEM;
     size_t section_count = section_count_of(max_plane_size);
     planner->counts = calloc(section_count, sizeof planner->counts[0]);
+    planner->scores = calloc(section_count, sizeof planner->scores[0]);
     planner->selectors = malloc(section_count);
-    if (!planner->counts || !planner->selectors) {
+    if (!planner->counts || !planner->scores || !planner->selectors) {
         rans12_planner_free(planner);
         return -ENOMEM;
     }
@@ -54,6 +66,7 @@ void rans12_planner_free(struct rans12_planner *planner)
     if (!planner)
         return;
     free(planner->counts);
+    free(planner->scores);
     free(planner->selectors);
     free(planner);
 }
@@ -70,81 +83,93 @@ static void count_sections(struct rans12_planner *planner, const uint8_t *plane,
     }
 }
 
-static void count_classes(struct rans12_planner *planner, size_t section_count,
-                          const uint8_t *selectors, unsigned class_count)
+static void add_section(struct rans12_planner *planner, size_t section, unsigned class)
 {
-    memset(planner->class_counts, 0, class_count * sizeof planner->class_counts[0]);
-    for (size_t k = 0; k < section_count; k++) {
-        uint32_t *restrict sum = planner->class_counts[selectors[k]];
-        for (unsigned s = 0; s < 256; s++)
-            sum[s] += planner->counts[k][s];
-    }
-}
-
-/* What each symbol costs in each class. */
-static void price(struct rans12_planner *planner, const struct frame_log2 *log2,
-                  unsigned class_count)
-{
-    for (unsigned c = 0; c < class_count; c++) {
-        uint32_t total = 0;
-        for (unsigned s = 0; s < 256; s++)
-            total += planner->class_counts[c][s];
-        uint32_t whole = total ? rans12_log2(log2, total) : 0;
-        for (unsigned s = 0; s < 256; s++) {
-            uint32_t count = planner->class_counts[c][s];
-            uint32_t bits = count ? whole - rans12_log2(log2, count) : UINT32_MAX;
-            bits /= FRAME_BIT / COST_BIT;
-            planner->costs[c][s] = (int16_t)(bits < COST_ABSENT ? bits : COST_ABSENT);
-        }
-    }
-}
-
-static int32_t section_cost(const uint16_t *restrict counts, const int16_t *restrict costs)
-{
-    int32_t sum = 0;
+    uint32_t *restrict sum = planner->class_counts[class];
+    const uint16_t *restrict counts = planner->counts[section];
     for (unsigned s = 0; s < 256; s++)
-        sum += (int16_t)counts[s] * costs[s];
+        sum[s] += counts[s];
+}
+
+static void remove_section(struct rans12_planner *planner, size_t section, unsigned class)
+{
+    uint32_t *restrict sum = planner->class_counts[class];
+    const uint16_t *restrict counts = planner->counts[section];
+    for (unsigned s = 0; s < 256; s++)
+        sum[s] -= counts[s];
+}
+
+/* Class counts follow selectors; few sections change their class once classes have formed. */
+static void move_section(struct rans12_planner *planner, uint8_t *selectors, size_t section,
+                         unsigned class)
+{
+    if (selectors[section] == class)
+        return;
+    remove_section(planner, section, selectors[section]);
+    add_section(planner, section, class);
+    selectors[section] = (uint8_t) class;
+}
+
+static void count_classes(struct rans12_planner *planner, struct range range,
+                          const uint8_t *selectors)
+{
+    memset(planner->class_counts, 0, sizeof planner->class_counts);
+    for (size_t k = 0; k < range.count; k += range.step)
+        add_section(planner, k, selectors[k]);
+}
+
+/* The cost of all symbols of a class by its own counts, and to costs that of each of them, in
+ * COST_BIT. */
+static uint64_t price(const uint32_t counts[256], const struct frame_log2 *log2, int16_t costs[256])
+{
+    uint32_t total = 0;
+    uint64_t sum = 0;
+
+    for (unsigned s = 0; s < 256; s++)
+        total += counts[s];
+    uint32_t whole = total ? rans12_log2(log2, total) : 0;
+    for (unsigned s = 0; s < 256; s++) {
+        uint32_t bits = counts[s] ? whole - rans12_log2(log2, counts[s]) : UINT32_MAX;
+        bits /= FRAME_BIT / COST_BIT;
+        costs[s] = (int16_t)(bits < COST_ABSENT ? bits : COST_ABSENT);
+        sum += (uint64_t)counts[s] * (uint64_t)costs[s];
+    }
     return sum;
 }
 
-/* Give each section the class that is cheapest for it. Returns the cost of all. */
-static uint64_t assign(struct rans12_planner *planner, size_t section_count, uint8_t *selectors,
-                       unsigned class_count)
+/* Give each section the class that is cheapest for it, a few times. Returns the cost of all. */
+static uint64_t refine(struct rans12_planner *planner, const struct frame_log2 *log2,
+                       struct range range, unsigned class_count, unsigned rounds,
+                       uint8_t *selectors)
 {
     uint64_t sum = 0;
 
-    for (size_t k = 0; k < section_count; k++) {
-        int32_t best = INT32_MAX;
-        for (unsigned c = 0; c < class_count; c++) {
-            int32_t cost = section_cost(planner->counts[k], planner->costs[c]);
-            if (cost < best) {
-                best = cost;
-                selectors[k] = (uint8_t)c;
+    for (; rounds > 0; rounds--) {
+        for (unsigned c = 0; c < class_count; c++)
+            (void)price(planner->class_counts[c], log2, planner->costs[c]);
+        sum = 0;
+        for (size_t k = 0; k < range.count; k += range.step) {
+            int32_t best = INT32_MAX;
+            unsigned best_class = 0;
+            for (unsigned c = 0; c < class_count; c++) {
+                int32_t cost = planner->dot(planner->counts[k], planner->costs[c]);
+                if (cost < best) {
+                    best = cost;
+                    best_class = c;
+                }
             }
+            move_section(planner, selectors, k, best_class);
+            sum += (uint64_t)best;
         }
-        sum += (uint64_t)best;
     }
     return sum;
-}
-
-static uint64_t refine(struct rans12_planner *planner, const struct frame_log2 *log2,
-                       size_t section_count, uint8_t *selectors, unsigned class_count,
-                       unsigned rounds)
-{
-    uint64_t cost = 0;
-    for (; rounds > 0; rounds--) {
-        count_classes(planner, section_count, selectors, class_count);
-        price(planner, log2, class_count);
-        cost = assign(planner, section_count, selectors, class_count);
-    }
-    return cost;
 }
 
 /* The magnitude of a symbol if it is: sign and magnitude; two's complement; two nibbles of
  * sign and magnitude. */
-static unsigned magnitude(unsigned symbol, unsigned score)
+static unsigned magnitude(unsigned symbol, unsigned kind)
 {
-    switch (score) {
+    switch (kind) {
     case 0:
         return symbol & 127;
     case 1:
@@ -154,51 +179,74 @@ static unsigned magnitude(unsigned symbol, unsigned score)
     }
 }
 
-/* Split each of class_count classes in two, by whether a section's mean magnitude is above
- * that of its class. The new classes are numbered from class_count on. */
-static void split(struct rans12_planner *planner, size_t section_count, unsigned score,
-                  unsigned class_count, uint8_t *selectors)
+static void score_sections(struct rans12_planner *planner, struct range range, unsigned kind)
 {
     int16_t weights[256];
-    uint64_t sums[RANS12_TABLES_MAX] = {0}, sizes[RANS12_TABLES_MAX] = {0};
 
     for (unsigned s = 0; s < 256; s++)
-        weights[s] = (int16_t)magnitude(s, score);
-    for (size_t k = 0; k < section_count; k++) {
-        sums[selectors[k]] += (uint64_t)section_cost(planner->counts[k], weights);
+        weights[s] = (int16_t)magnitude(s, kind);
+    for (size_t k = 0; k < range.count; k += range.step)
+        planner->scores[k] = (uint32_t)planner->dot(planner->counts[k], weights);
+}
+
+/* Split each of class_count classes in two, by whether a section's score is above the mean of
+ * its class. The new classes are numbered from class_count on. */
+static void split(struct rans12_planner *planner, struct range range, unsigned class_count,
+                  uint8_t *selectors)
+{
+    uint64_t sums[RANS12_TABLES_MAX] = {0}, sizes[RANS12_TABLES_MAX] = {0};
+
+    for (size_t k = 0; k < range.count; k += range.step) {
+        sums[selectors[k]] += planner->scores[k];
         sizes[selectors[k]]++;
     }
-    for (size_t k = 0; k < section_count; k++) {
-        unsigned c = selectors[k];
-        uint64_t sum = (uint64_t)section_cost(planner->counts[k], weights);
-        if (sum * sizes[c] > sums[c])
-            selectors[k] = (uint8_t)(c + class_count);
+    for (size_t k = 0; k < range.count; k += range.step) {
+        unsigned class = selectors[k];
+        if (planner->scores[k] * sizes[class] > sums[class])
+            move_section(planner, selectors, k, class + class_count);
     }
 }
 
-/* Divide sections among as many tables as pay. */
+/* The kind of magnitude that divides sections best, by a part of them. */
+static unsigned choose_kind(struct rans12_planner *planner, const struct frame_log2 *log2,
+                            size_t section_count)
+{
+    struct range range = {section_count, section_count < FEW_SECTIONS ? 1 : PART_STEP};
+    uint8_t *selectors = planner->selectors;
+    uint64_t best = UINT64_MAX;
+    unsigned chosen = 0;
+
+    for (unsigned kind = 0; kind < KIND_COUNT; kind++) {
+        memset(selectors, 0, section_count);
+        count_classes(planner, range, selectors);
+        score_sections(planner, range, kind);
+        split(planner, range, 1, selectors);
+        uint64_t cost = refine(planner, log2, range, 2, 1, selectors);
+        if (cost < best) {
+            best = cost;
+            chosen = kind;
+        }
+    }
+    return chosen;
+}
+
+/* Divide sections among as many tables as pay; returns log2 of their number. */
 static unsigned classify(struct rans12_planner *planner, const struct frame_log2 *log2,
                          size_t section_count, uint8_t *selectors)
 {
+    const struct range all = {section_count, 1};
     uint8_t *trial = planner->selectors;
-    unsigned best_score = 0, table_bits = 0;
-    uint64_t best = UINT64_MAX;
+    unsigned table_bits = 0;
 
-    memset(selectors, 0, section_count);
-    uint64_t cost = refine(planner, log2, section_count, selectors, 1, 1);
-    for (unsigned score = 0; score < SCORE_COUNT; score++) {
-        memset(trial, 0, section_count);
-        split(planner, section_count, score, 1, trial);
-        uint64_t trial_cost = refine(planner, log2, section_count, trial, 2, 1);
-        if (trial_cost < best) {
-            best = trial_cost;
-            best_score = score;
-        }
-    }
+    unsigned kind = choose_kind(planner, log2, section_count);
+    score_sections(planner, all, kind);
     memset(trial, 0, section_count);
+    memset(selectors, 0, section_count);
+    count_classes(planner, all, trial);
+    uint64_t cost = price(planner->class_counts[0], log2, planner->costs[0]);
     for (unsigned bits = 1; 1u << bits <= RANS12_TABLES_MAX; bits++) {
-        split(planner, section_count, best_score, 1u << (bits - 1), trial);
-        uint64_t trial_cost = refine(planner, log2, section_count, trial, 1u << bits, ROUNDS);
+        split(planner, all, 1u << (bits - 1), trial);
+        uint64_t trial_cost = refine(planner, log2, all, 1u << bits, ROUNDS, trial);
         trial_cost += ((1u << bits) - 1) * (uint64_t)TABLE_COST + section_count * bits * COST_BIT;
         if (trial_cost >= cost)
             break;
@@ -250,12 +298,13 @@ void rans12_plan_make(struct rans12_planner *planner, const struct frame_log2 *l
     size_t padded_size = (plane_size + RANS12_LANES - 1) / RANS12_LANES * RANS12_LANES;
     size_t section_count = section_count_of(padded_size);
 
+    planner->dot = element_kernel_get()->dot;
     memset(selectors, 0, section_count);
     size_t coded_size = padded_size - RANS12_TAIL;
     count_sections(planner, plane, coded_size);
     size_t counted = section_count_of(coded_size);
     ret->table_bits = counted ? classify(planner, log2, counted, selectors) : 0;
-    count_classes(planner, counted, selectors, 1u << ret->table_bits);
+    count_classes(planner, (struct range){counted, 1}, selectors);
     fit(planner, log2, choose_marker(planner, 1u << ret->table_bits), ret);
     uint64_t marked_cost = ret->cost;
     fit(planner, log2, RANS12_NO_MARKER, ret);

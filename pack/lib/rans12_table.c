@@ -12,6 +12,8 @@ enum { WEIGHT_SCALE = 4 };
 
 enum { ABSENT_RUN_AFTER = 2, ABSENT_RUN_MAX = 255 };
 
+enum { RICE_TRIED = 5 }; /* larger ones are never the best for levels */
+
 /* Signs: none; fp8; of two nibbles; of the rest of a rotated bf16. */
 static const uint8_t mirrors[] = {0, 0x80, 0x88, 0x01};
 
@@ -192,7 +194,7 @@ size_t rans12_table_write(const struct rans12_table *table, bool marked, uint8_t
     position = put_bits(bytes, position, table->mirror, 8);
     if (marked)
         position = put_bits(bytes, position, table->escape_units, 8);
-    for (unsigned rice = 0; rice < 8; rice++) {
+    for (unsigned rice = 0; rice < RICE_TRIED; rice++) {
         size_t end = put_levels(table, rice, NULL, position);
         if (end < best_end) {
             best = rice;
