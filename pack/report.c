@@ -45,6 +45,7 @@ void report_init(const struct report_options *options)
     report.progress = terminal && !options->quiet && !options->json;
     report.lines = !terminal && !options->quiet && !options->json;
     report.start = report_now();
+    setvbuf(stdout, NULL, _IOLBF, 0); /* a line is seen when its file is done */
 }
 
 const char *report_size(uint64_t bytes, char text[REPORT_SIZE_TEXT])
