@@ -78,17 +78,24 @@ setup_python() {
     export PATH=$venv/bin:$PATH
 }
 
-# setup_build DIR [MESON_OPTION...]: configure DIR if it is new, then build.
+# setup_build DIR [MESON_OPTION...]: configure DIR if it is new, then build $targets, by
+# default everything. The tools' output is shown if they fail.
+targets=()
 setup_build() {
-    local dir=$1
+    local dir=$1 log
     shift
-    if ! [ -f "$dir/build.ninja" ]; then
-        meson setup "$dir" "$top" "$@" </dev/null >&2 || die "meson setup $dir failed"
+    log=$(mktemp)
+    if ! [ -f "$dir/build.ninja" ] && ! meson setup "$dir" "$top" "$@" </dev/null >"$log" 2>&1; then
+        cat "$log" >&2
+        rm -f "$log"
+        die "meson setup $dir failed"
     fi
-    ninja -C "$dir" </dev/null >"$dir/meson-logs/ninja.log" 2>&1 || {
-        tail -n 60 "$dir/meson-logs/ninja.log" >&2
-        die "building in $dir failed; the whole output: $dir/meson-logs/ninja.log"
-    }
+    if ! ninja -C "$dir" ${targets[@]+"${targets[@]}"} </dev/null >"$log" 2>&1; then
+        grep -A 20 -E '^FAILED|error' "$log" >&2 || tail -n 40 "$log" >&2
+        rm -f "$log"
+        die "building in $dir failed"
+    fi
+    rm -f "$log"
 }
 
 # setup: everything that demo and the benchmarks need.
