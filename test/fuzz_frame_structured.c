@@ -18,7 +18,7 @@
 #include "transform.h"
 
 enum {
-    COUNT_MAX = 4096, /* elements; small frames for many executions */
+    COUNT_MAX = 1300, /* elements: some groups and sections; small, for many executions */
     PAYLOAD_MAX = 4 * COUNT_MAX + 4096,
     CHANGES_MAX = 8,
     HEADER_SIZE = TRUNK_FRAME_HEADER_SIZE + 2 * PLANE_ENTRY_SIZE,

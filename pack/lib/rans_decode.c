@@ -105,9 +105,9 @@ static int read_header(struct rans_decoder *decoder, bool carry, size_t size, st
 
     uint8_t shape = bytes[RANS_OFFSET_SHAPE];
     unsigned stream_bits = shape & RANS_SHAPE_STREAMS;
-    ret->table_bits = (shape & RANS_SHAPE_TABLES) / (RANS_SHAPE_TABLES & -RANS_SHAPE_TABLES);
-    if (stream_bits > 2 || ret->table_bits > 2 || shape & RANS_SHAPE_ZERO ||
-        !(shape & RANS_SHAPE_CARRY) != !carry)
+    ret->table_bits = shape >> RANS_SHAPE_TABLES_SHIFT & RANS_SHAPE_TABLES;
+    if (stream_bits > RANS_SHAPE_LOG2_MAX || ret->table_bits > RANS_SHAPE_LOG2_MAX ||
+        shape & RANS_SHAPE_ZERO || !(shape & RANS_SHAPE_CARRY) != !carry)
         return -EBADMSG;
     job->stream_count = 1u << stream_bits;
     job->table_count = 1u << ret->table_bits;

@@ -207,9 +207,9 @@ static uint8_t *write_header(const struct rans_encoder *encoder, const struct es
 {
     const struct rans_encode_job *job = &encoder->job;
 
-    to[RANS_OFFSET_SHAPE] =
-        (uint8_t)(job->stream_count / 2 | (encoder->model.table_count / 2) << 2 |
-                  (carry ? RANS_SHAPE_CARRY : 0));
+    to[RANS_OFFSET_SHAPE] = (uint8_t)(job->stream_count / 2 |
+                                      (encoder->model.table_count / 2) << RANS_SHAPE_TABLES_SHIFT |
+                                      (carry ? RANS_SHAPE_CARRY : 0));
     to[RANS_OFFSET_LIST_SIZE] = (uint8_t)plan->list_size;
     put_le24(to + RANS_OFFSET_ESCAPE_COUNT, (uint32_t)plan->count);
     put_le24(to + RANS_OFFSET_LITERAL_COUNT, (uint32_t)plan->literal_count);

@@ -19,8 +19,10 @@ enum {
     RANS_CARRY = RANS_CARRY_LOW + RANS_CARRY_HIGH,
     RANS_CARRY_MIN = 128, /* a plane shorter than this for each stream does not carry */
 
-    RANS_SHAPE_STREAMS = 3 << 0, /* log2 */
-    RANS_SHAPE_TABLES = 3 << 2,  /* log2 */
+    RANS_SHAPE_STREAMS = 3,      /* mask: log2 of their number */
+    RANS_SHAPE_TABLES_SHIFT = 2, /* and how far up that of the tables lies */
+    RANS_SHAPE_TABLES = 3,
+    RANS_SHAPE_LOG2_MAX = 2,
     RANS_SHAPE_CARRY = 1 << 4,
     RANS_SHAPE_ZERO = 7 << 5,
     RANS_OFFSET_SHAPE = 0,
