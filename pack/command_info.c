@@ -37,7 +37,7 @@ static void print_copy(const struct options *options, const struct restore_task 
 }
 
 static int show_packed(const struct options *options, struct restore_task *task,
-                       struct worker *worker, int *fd)
+                       struct worker *worker, int *fd, const char *separator)
 {
     __attribute__((cleanup(packed_file_close))) struct packed_file file = PACKED_FILE_NONE;
     __attribute__((cleanup(file_info_fini))) struct file_info info = {0};
@@ -57,6 +57,8 @@ static int show_packed(const struct options *options, struct restore_task *task,
     }
     task->raw_size = file.sb.raw_size;
     task->stored_size = file.sb.packed_size;
+    if (options->json) /* nothing for a file that can't be shown: the list stays well-formed */
+        fputs(separator, stdout);
     (options->json ? info_print_json : info_print_text)(stdout, task->entry->path, &file, &info,
                                                         options->tensors);
     return 0;
@@ -72,10 +74,10 @@ static int show(const struct options *options, struct restore_task *task, struct
         report_error(task->entry->path, "opening", fd);
         return fd;
     }
+    if (task->packed)
+        return show_packed(options, task, worker, &fd, separator);
     if (options->json)
         fputs(separator, stdout);
-    if (task->packed)
-        return show_packed(options, task, worker, &fd);
     task->raw_size = task->stored_size = (uint64_t)task->entry->st.st_size;
     print_copy(options, task);
     return 0;

@@ -43,6 +43,10 @@ also "-q is quiet" test ! -s "$out" -a ! -s "$err"
 check "info" "$TRUNKPACK" info dst
 also "... names the file" grep -q weights "$out"
 check "info --json is JSON" bash -c '"$0" info --json dst | python3 -m json.tool' "$TRUNKPACK"
+mkdir damaged && cp dst/*.trunk damaged/0.trunk && cp dst/*.trunk damaged/2.trunk
+head -c 5000 damaged/0.trunk >damaged/1.trunk
+check "info --json is JSON beside a damaged file" bash -c '{ "$0" info --json damaged || true; } |
+    python3 -m json.tool' "$TRUNKPACK"
 check "info --tensors" "$TRUNKPACK" info --tensors dst
 check "pack --json is JSON" bash -c '"$0" pack --json weights dst2 | python3 -c "
 import json, sys
