@@ -30,6 +30,7 @@ struct frame_encoder {
     struct rans_encoder *rans;
     struct rans12_encoder *rans12;
     uint8_t *planes; /* the planes of one transform, one behind the other */
+    uint8_t *rival;  /* a second payload, where there are two plans */
 };
 
 /* A payload being written. */
@@ -60,7 +61,8 @@ int frame_encoder_new(const struct frame_encode_options *options, size_t max_raw
     encoder->max_raw_size = max_raw_size;
     frame_log2_init(&encoder->log2);
     encoder->planes = aligned_alloc(64, (planes_size_for(max_raw_size) + 63) / 64 * 64);
-    if (!encoder->planes || plane_zstd_encoder_new(&encoder->zstd) < 0 ||
+    encoder->rival = malloc(frame_encode_bound(max_raw_size));
+    if (!encoder->planes || !encoder->rival || plane_zstd_encoder_new(&encoder->zstd) < 0 ||
         rans_encoder_new(max_raw_size, &encoder->log2, &encoder->rans) < 0 ||
         rans12_encoder_new(max_raw_size, &encoder->log2, &encoder->rans12) < 0) {
         frame_encoder_free(encoder);
@@ -78,6 +80,7 @@ void frame_encoder_free(struct frame_encoder *encoder)
     rans_encoder_free(encoder->rans);
     rans12_encoder_free(encoder->rans12);
     free(encoder->planes);
+    free(encoder->rival);
     free(encoder);
 }
 
@@ -203,8 +206,8 @@ static int encode_planes(struct frame_encoder *encoder, const struct frame_plan 
         if (rest_size > 0 && rest_size < plane_size)
             r = append_copy(out, entry, PLANE_CODER_REST, planes[k], rest_size);
         else
-            r = encode_plane(encoder, plan, k, planes[k], plane_size,
-                             carry ? planes[k + 1] : NULL, out, entry, &next_rest_size);
+            r = encode_plane(encoder, plan, k, planes[k], plane_size, carry ? planes[k + 1] : NULL,
+                             out, entry, &next_rest_size);
         if (r < 0)
             return r;
         rest_size = next_rest_size;
@@ -233,7 +236,7 @@ static int encode_by(struct frame_encoder *encoder, const struct frame_plan *pla
     memcpy(directory + directory_size, raw, phase);
     memcpy(directory + directory_size + phase, raw + raw_size - tail_size, tail_size);
 
-    const uint8_t *planes[FRAME_PLANES_MAX] = { raw };
+    const uint8_t *planes[FRAME_PLANES_MAX] = {raw};
     if (transform->split) {
         uint8_t *split_planes[FRAME_PLANES_MAX];
         uint8_t *to = encoder->planes;
@@ -246,26 +249,46 @@ static int encode_by(struct frame_encoder *encoder, const struct frame_plan *pla
     return encode_planes(encoder, plan, planes, count, out, directory);
 }
 
+/* Write raw by the better of its plans, which *ret_plan then is. */
+static int encode_best(struct frame_encoder *encoder, const uint8_t *raw, size_t raw_size,
+                       struct payload *out, struct frame_plan *ret_plan)
+{
+    struct frame_plan rival;
+
+    int r = frame_plan_make(&encoder->options, &encoder->log2, encoder->zstd, raw, raw_size,
+                            encoder->planes, ret_plan, &rival);
+    if (r == 0)
+        r = encode_by(encoder, ret_plan, raw, raw_size, out);
+    if (r == -ENOMEM || !rival.transform)
+        return r;
+    size_t rival_room = r == 0 ? out->size - out->size / FRAME_PLAN_RIVAL_GAIN : out->room;
+    struct payload other = {.bytes = encoder->rival, .room = rival_room};
+    int rival_r = encode_by(encoder, &rival, raw, raw_size, &other);
+    if (rival_r < 0)
+        return rival_r == -ENOMEM ? rival_r : r;
+    memcpy(out->bytes, other.bytes, other.size);
+    out->size = other.size;
+    out->features = other.features;
+    *ret_plan = rival;
+    return 0;
+}
+
 int frame_encode(struct frame_encoder *encoder, const void *raw, size_t raw_size, uint8_t *packed,
                  size_t packed_room, size_t *ret_packed_size, struct frame_summary *ret_summary)
 {
-    struct payload out = { .bytes = packed, .room = raw_size + TRUNK_FRAME_HEADER_SIZE - 1 };
+    struct payload out = {.bytes = packed, .room = raw_size + TRUNK_FRAME_HEADER_SIZE - 1};
     struct frame_plan plan;
     int r = -ENOSPC;
 
     assert(raw_size >= 1 && raw_size <= encoder->max_raw_size);
     assert(packed_room >= frame_encode_bound(raw_size));
-    *ret_summary = (struct frame_summary){ .transform = FRAME_TRANSFORM_STORED };
+    *ret_summary = (struct frame_summary){.transform = FRAME_TRANSFORM_STORED};
     if (encoder->options.codec != FRAME_CODEC_RAW) {
-        r = frame_plan_make(&encoder->options, &encoder->log2, encoder->zstd, raw, raw_size,
-                            encoder->planes, &plan);
-        if (r == 0)
-            r = encode_by(encoder, &plan, raw, raw_size, &out);
+        r = encode_best(encoder, raw, raw_size, &out, &plan);
         if (r == -ENOMEM)
             return r;
         if (r == 0)
-            *ret_summary =
-                (struct frame_summary){ out.features, plan.transform->id, plan.phase };
+            *ret_summary = (struct frame_summary){out.features, plan.transform->id, plan.phase};
     }
     if (r < 0) {
         write_header(packed, FRAME_TRANSFORM_STORED, 0, raw_size);

@@ -9,10 +9,13 @@ enum {
     NOISE_BITS = 31 * FRAME_BIT / 4,
     /* What "fast" takes for rans12, which decodes at a fraction of what the others do. */
     FAST_BITS = 7 * FRAME_BIT,
-    /* zstd is slow to decode: it must save more than bits / ZSTD_GAIN. */
-    ZSTD_GAIN = 32,
+    /* Where a trial of zstd saves more than bits / ZSTD_SURE, no other is asked: text. */
+    ZSTD_SURE = 4,
     /* What a sample may be wrong by. */
     CHANCE_BITS = FRAME_BIT / 16,
+    /* Bytes of a stretch of the frame, to look for repeats, and to try zstd with. */
+    LOOK_STRETCH = 2048,
+    TRIAL_STRETCH = FRAME_PLAN_SCRATCH / (2 * FRAME_SAMPLE_STRETCHES),
     /* Planes whose entropies lie so far apart are those of numbers. */
     APART_BITS = FRAME_BIT,
 };
@@ -114,15 +117,19 @@ static void plan_zstd(const struct frame_sample *sample, int level, struct frame
     };
 }
 
-/* Set *ret_bits to what zstd makes of a byte in the middle of raw, in units of 1 / FRAME_BIT. */
+/* Set *ret_bits to what zstd makes of a byte of raw, in units of 1 / FRAME_BIT, if strings repeat
+ * there; otherwise it has no hold on them. */
 static int try_zstd(struct plane_zstd_encoder *zstd, int level, const uint8_t *raw, size_t raw_size,
                     uint8_t *scratch, uint32_t *ret_bits)
 {
-    size_t size = raw_size < FRAME_PLAN_SCRATCH ? raw_size : FRAME_PLAN_SCRATCH, packed_size;
+    size_t size = frame_sample_stretches(raw, raw_size, LOOK_STRETCH, scratch), packed_size;
 
     *ret_bits = 8 * FRAME_BIT;
-    int r = plane_zstd_encode(zstd, level, false, raw + (raw_size - size) / 2, size, scratch, size,
-                              &packed_size);
+    if (!frame_sample_repeats(scratch, size))
+        return 0;
+    size = frame_sample_stretches(raw, raw_size, TRIAL_STRETCH, scratch);
+    int r =
+        plane_zstd_encode(zstd, level, false, scratch, size, scratch + size, size, &packed_size);
     if (r == 0)
         *ret_bits = (uint32_t)((uint64_t)packed_size * 8 * FRAME_BIT / size);
     return r == -ENOSPC ? 0 : r;
@@ -130,24 +137,24 @@ static int try_zstd(struct plane_zstd_encoder *zstd, int level, const uint8_t *r
 
 int frame_plan_make(const struct frame_encode_options *options, const struct frame_log2 *log2,
                     struct plane_zstd_encoder *zstd, const uint8_t *raw, size_t raw_size,
-                    uint8_t *scratch, struct frame_plan *ret)
+                    uint8_t *scratch, struct frame_plan *ret, struct frame_plan *ret_rival)
 {
     struct frame_sample sample;
 
     frame_sample_take(log2, raw, raw_size, &sample);
     plan_zstd(&sample, options->zstd_level, ret);
+    *ret_rival = (struct frame_plan){.transform = NULL};
     if (options->codec == FRAME_CODEC_ZSTD)
         return 0;
     struct view view = best_view(options->codec, &sample);
-    bool worthwhile = view.transform;
-    if (frame_sample_repeats(raw, raw_size)) {
-        uint32_t zstd_bits;
-        int r = try_zstd(zstd, options->zstd_level, raw, raw_size, scratch, &zstd_bits);
-        if (r < 0)
-            return r;
-        worthwhile &= view.bits <= zstd_bits + zstd_bits / ZSTD_GAIN;
-    }
-    if (worthwhile)
-        plan_view(options->codec, &sample, &view, ret);
+    if (!view.transform)
+        return 0;
+    uint32_t zstd_bits;
+    int r = try_zstd(zstd, options->zstd_level, raw, raw_size, scratch, &zstd_bits);
+    if (r < 0 || zstd_bits + zstd_bits / ZSTD_SURE < view.bits)
+        return r;
+    if (zstd_bits + zstd_bits / FRAME_PLAN_RIVAL_GAIN < view.bits)
+        *ret_rival = *ret;
+    plan_view(options->codec, &sample, &view, ret);
     return 0;
 }

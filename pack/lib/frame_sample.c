@@ -134,19 +134,33 @@ bool frame_sample_exponents_few(const struct frame_sample *sample, unsigned elem
     return total - common <= total / 32;
 }
 
-bool frame_sample_repeats(const uint8_t *raw, size_t raw_size)
+bool frame_sample_repeats(const uint8_t *bytes, size_t size)
 {
-    enum { WINDOW = 8192, HASH_BITS = 12, MATCH = 4 };
-    uint16_t last[1 << HASH_BITS]; /* position + 1 */
-    size_t size = raw_size < WINDOW ? raw_size : WINDOW, found = 0;
+    enum { HASH_BITS = 12, MATCH = 4 };
+    uint32_t last[1 << HASH_BITS]; /* position + 1 */
+    size_t found = 0;
 
-    raw += (raw_size - size) / 2;
     memset(last, 0, sizeof last);
     for (size_t i = 0; i + MATCH <= size; i++) {
-        uint32_t value = get_le32(raw + i);
+        uint32_t value = get_le32(bytes + i);
         uint32_t hash = value * UINT32_C(2654435761) >> (32 - HASH_BITS);
-        found += last[hash] && get_le32(raw + last[hash] - 1) == value;
-        last[hash] = (uint16_t)(i + 1);
+        found += last[hash] && get_le32(bytes + last[hash] - 1) == value;
+        last[hash] = (uint32_t)(i + 1);
     }
     return found > size / 16;
+}
+
+size_t frame_sample_stretches(const uint8_t *raw, size_t raw_size, size_t stretch_size,
+                              uint8_t *ret)
+{
+    size_t size = FRAME_SAMPLE_STRETCHES * stretch_size;
+
+    if (raw_size <= size) {
+        memcpy(ret, raw, raw_size);
+        return raw_size;
+    }
+    size_t stride = (raw_size - stretch_size) / (FRAME_SAMPLE_STRETCHES - 1);
+    for (size_t i = 0; i < FRAME_SAMPLE_STRETCHES; i++)
+        memcpy(ret + i * stretch_size, raw + i * stride, stretch_size);
+    return size;
 }

@@ -59,7 +59,13 @@ void frame_sample_take(const struct frame_log2 *log2, const uint8_t *raw, size_t
 bool frame_sample_exponents_few(const struct frame_sample *sample, unsigned element_size,
                                 unsigned phase);
 
-/* Are there repeated strings, as in text, in the middle of raw? A hint, not a proof. */
-bool frame_sample_repeats(const uint8_t *raw, size_t raw_size);
+/* Are there repeated strings, as in text? A hint, not a proof. */
+bool frame_sample_repeats(const uint8_t *bytes, size_t size);
+
+/* Copy a few stretches of raw, or all of it, to ret: at most FRAME_SAMPLE_STRETCHES *
+ * stretch_size bytes. Returns how many. */
+enum { FRAME_SAMPLE_STRETCHES = 4 };
+size_t frame_sample_stretches(const uint8_t *raw, size_t raw_size, size_t stretch_size,
+                              uint8_t *ret);
 
 #endif
