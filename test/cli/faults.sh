@@ -100,7 +100,7 @@ changing() { # HOW
     kill $pid && wait $pid || true
     [ "$status" -eq 1 ] && [ ! -e moving.packed/weights.trunk ]
 }
-for how in append shrink; do
+for how in append shrink replace; do
     check "a source that changes is detected ($how)" changing $how
     also "... and named" grep -q weights "$err"
 done
