@@ -135,6 +135,17 @@ static int try_zstd(struct plane_zstd_encoder *zstd, int level, const uint8_t *r
     return r == -ENOSPC ? 0 : r;
 }
 
+/* Is all but the exponents noise? Then strings don't repeat, and there is no need to look. */
+static bool mantissas_are_noise(const struct view *view)
+{
+    const struct frame_sample_type *type = view->type;
+    bool noise = type && type->rest_bits >= NOISE_BITS;
+
+    for (unsigned k = 2; noise && k < view->transform->plane_count; k++)
+        noise = type->low_bits[k - 2] >= NOISE_BITS;
+    return noise;
+}
+
 int frame_plan_make(const struct frame_encode_options *options, const struct frame_log2 *log2,
                     struct plane_zstd_encoder *zstd, const uint8_t *raw, size_t raw_size,
                     uint8_t *scratch, struct frame_plan *ret, struct frame_plan *ret_rival)
@@ -149,8 +160,10 @@ int frame_plan_make(const struct frame_encode_options *options, const struct fra
     struct view view = best_view(options->codec, &sample);
     if (!view.transform)
         return 0;
-    uint32_t zstd_bits;
-    int r = try_zstd(zstd, options->zstd_level, raw, raw_size, scratch, &zstd_bits);
+    uint32_t zstd_bits = 8 * FRAME_BIT;
+    int r = 0;
+    if (!mantissas_are_noise(&view))
+        r = try_zstd(zstd, options->zstd_level, raw, raw_size, scratch, &zstd_bits);
     if (r < 0 || zstd_bits + zstd_bits / ZSTD_SURE < view.bits)
         return r;
     if (zstd_bits + zstd_bits / FRAME_PLAN_RIVAL_GAIN < view.bits)
