@@ -190,7 +190,7 @@ int inode_table_path(struct inode_table *table, const struct inode *inode, char 
     ret_path[begin] = '\0';
     if (ret_name) {
         assert(inode->parent && strlen(inode->name) <= NAME_MAX);
-        strcpy(ret_name, inode->name);
+        memcpy(ret_name, inode->name, strlen(inode->name) + 1);
         inode = inode->parent;
     }
     for (; inode->parent; inode = inode->parent) {

@@ -17,6 +17,7 @@ __attribute__((warn_unused_result)) int io_fault_new(const char *text, struct io
 void io_fault_free(struct io_fault *fault); /* NULL is allowed */
 
 /* The result that a try with this result and these bytes shall appear to have had. */
-int io_fault_apply(struct io_fault *fault, int result, uint8_t *bytes);
+__attribute__((warn_unused_result)) int io_fault_apply(struct io_fault *fault, int result,
+                                                       uint8_t *bytes);
 
 #endif

@@ -35,7 +35,8 @@ void session_free(struct session *session); /* NULL is allowed */
 const int *session_request_fds(const struct session *session);
 
 /* A worker_receive (worker.h); context is the session. */
-int session_receive(void *context, unsigned index, struct pipeline_worker *worker);
+__attribute__((warn_unused_result)) int session_receive(void *context, unsigned index,
+                                                        struct pipeline_worker *worker);
 
 /* Where the pipeline sends replies to. */
 const struct pipeline_sink *session_sink(void);

@@ -15,13 +15,13 @@ struct session {
     unsigned max_background;
     int ready_fd; /* eventfd */
     unsigned worker_count;
-    int *fds;                /* one per worker; fds[0] is the session's own */
+    int *fds;                 /* one per worker; fds[0] is the session's own */
     struct fuse_buf *buffers; /* one per worker */
 };
 
 /* On the thread that runs an operation: its worker, and the channel that replies go to. */
 struct pipeline_worker *session_worker(void);
-int session_channel(void);
+__attribute__((warn_unused_result)) int session_channel(void);
 
 extern const struct fuse_lowlevel_ops session_ops;
 

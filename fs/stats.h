@@ -3,6 +3,6 @@
 #define TRUNKFS_STATS_H
 
 /* Print once, or with interval (seconds) above 0 until interrupted. Returns the exit status. */
-int stats_print(const char *mountpoint, double interval);
+__attribute__((warn_unused_result)) int stats_print(const char *mountpoint, double interval);
 
 #endif

@@ -128,7 +128,7 @@ static int inspect_packed(struct tree *tree, struct inode *parent, int directory
     else if (!S_ISREG(ret_backing->st_mode))
         r = -ENOENT;
     if (r == 0 && inode_table_path(tree->inodes, parent, path, sizeof(path), NULL) < 0)
-        strcpy(path, "...");
+        snprintf(path, sizeof(path), "...");
     if (r == 0) {
         snprintf(full, sizeof(full), "%s/%s", path, entry);
         r = packed_file_superblock(fd, (uint64_t)ret_backing->st_size, full, &superblock);
@@ -165,7 +165,7 @@ static int inspect(struct tree *tree, struct inode *parent, int directory_fd, co
         *ret_kind = INODE_SYMLINK;
     else
         return -ENOENT; /* devices and the like are no part of a packed directory */
-    strcpy(ret_entry, name);
+    memcpy(ret_entry, name, strlen(name) + 1);
     show_backing(tree, ret_backing, ret_shown);
     return 0;
 }
