@@ -93,6 +93,10 @@ void frame_sample_take(const struct frame_log2 *log2, const uint8_t *raw, size_t
         count_window(ret, raw, raw_size - 1);
     } else {
         size_t stride = (raw_size - looked_at) / (FRAME_SAMPLE_WINDOWS - 1) / 4 * 4;
+        for (size_t i = 0; i < FRAME_SAMPLE_WINDOWS; i++) {
+            __builtin_prefetch(raw + i * stride); /* all at once, not each when it is needed */
+            __builtin_prefetch(raw + i * stride + size);
+        }
         for (size_t i = 0; i < FRAME_SAMPLE_WINDOWS; i++)
             count_window(ret, raw + i * stride, size);
     }
