@@ -2,6 +2,9 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +40,20 @@ struct server {
     struct session *session;
     struct worker_set *workers;
     int ended_fd; /* eventfd: the mount is gone */
+    pthread_t warmer;
+    bool warming;
 };
+
+/* Memory gets its pages beside the mounting, which need not wait for hundreds of megabytes to be
+ * cleared. */
+static void *warm(void *argument)
+{
+    struct server *server = argument;
+
+    packed_area_populate(server->pipeline.area);
+    frame_table_populate(server->pipeline.table);
+    return NULL;
+}
 
 static size_t smaller(size_t a, size_t b)
 {
@@ -47,6 +63,15 @@ static size_t smaller(size_t a, size_t b)
 static size_t larger(size_t a, size_t b)
 {
     return a > b ? a : b;
+}
+
+/* All of it is touched at start: more than there is would have the system kill somebody. */
+static bool fits_machine(size_t memory)
+{
+    long pages = sysconf(_SC_PHYS_PAGES);
+    long page_size = sysconf(_SC_PAGESIZE);
+
+    return pages <= 0 || page_size <= 0 || memory / (size_t)page_size <= (size_t)pages;
 }
 
 /* Divide memory=: frames need enough for the requests in flight, packed bytes take the rest,
@@ -59,6 +84,10 @@ static int allocate_memory(struct server *server, const struct options *options)
     size_t packed;
     int r;
 
+    if (!fits_machine(memory)) {
+        log_error("memory=%zu is more than this machine has: choose less", memory);
+        return -ENOMEM;
+    }
     frames = larger(frames, FRAMES_MIN);
     packed = smaller(memory - allowance - frames, PACKED_MAX);
     r = frame_table_new(frames, &server->pipeline.table);
@@ -72,6 +101,8 @@ static int allocate_memory(struct server *server, const struct options *options)
     metrics_gauge_add(METRICS_MEMORY_BUDGET, (int64_t)memory);
     if (r < 0)
         log_error("cannot allocate memory=%zu: %s", memory, strerror(-r));
+    else
+        server->warming = pthread_create(&server->warmer, NULL, warm, server) == 0;
     return r;
 }
 
@@ -201,6 +232,8 @@ void server_stop(struct server *server)
 {
     if (!server)
         return;
+    if (server->warming)
+        pthread_join(server->warmer, NULL);
     worker_set_stop(server->workers);
     session_free(server->session);
     tree_free(server->tree);

@@ -75,6 +75,7 @@ refuse "a packed directory inside the mountpoint" "$TRUNKFS" outer/packed outer
 for bad in memory=1K memory=x threads=0 no_such_option verify=maybe isa=quantum; do
     expect 2 "-o $bad is a usage error" "$TRUNKFS" -o $bad packed "$mnt"
 done
+refuse "more memory= than there is" "$TRUNKFS" -o memory=1T packed "$mnt"
 expect 2 "no operands are a usage error" "$TRUNKFS"
 expect 0 "--help" "$TRUNKFS" --help
 expect 0 "--version" "$TRUNKFS" --version
