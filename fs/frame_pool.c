@@ -146,16 +146,20 @@ void frame_pool_set_budget(struct frame_pool *pool, size_t budget)
         ;
 }
 
-/* Give every slot of the default class that the budget allows its memory now. */
-static void pool_warm(struct frame_pool *pool, struct slot_class *class)
+/* Count every slot of the default class that the budget allows as ready; frame_pool_populate
+ * makes it true. */
+static void make_ready(struct frame_pool *pool, struct slot_class *class)
 {
-    size_t bytes = (size_t)(pool->budget / class->slot_size) * class->slot_size;
-
-    memory_map_touch(class->base, bytes);
     while (pool->committed + class->slot_size <= pool->budget && class->bare_count) {
         class->ready[class->ready_count++] = class->bare[--class->bare_count];
         pool->committed += class->slot_size;
     }
+}
+
+void frame_pool_populate(const struct frame_pool *pool)
+{
+    const struct slot_class *class = &pool->classes[SHIFT_DEFAULT - SHIFT_MIN];
+    memory_map_populate(class->base, pool->capacity / class->slot_size * class->slot_size);
 }
 
 int frame_pool_new(size_t budget, struct frame_pool **ret)
@@ -172,7 +176,7 @@ int frame_pool_new(size_t budget, struct frame_pool **ret)
         free(pool);
         return r;
     }
-    pool_warm(pool, class);
+    make_ready(pool, class);
     *ret = pool;
     return 0;
 }

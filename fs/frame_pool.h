@@ -17,10 +17,13 @@
 
 struct frame_pool;
 
-/* budget in bytes. Slots for frames of the default size are touched, so that requests
- * find them ready. Returns 0, -ENOMEM. */
+/* budget in bytes. Returns 0, -ENOMEM. */
 __attribute__((warn_unused_result)) int frame_pool_new(size_t budget, struct frame_pool **ret);
 void frame_pool_free(struct frame_pool *pool); /* NULL is allowed; no slot may be in use */
+
+/* Give the slots for frames of the default size their memory now, rather than with the first
+ * requests. May take a while; needs no lock, as it touches nothing that changes. */
+void frame_pool_populate(const struct frame_pool *pool);
 
 /* Bytes that one frame of so many raw bytes takes from the budget. */
 size_t frame_pool_slot_size(uint32_t frame_size);

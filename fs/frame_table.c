@@ -311,6 +311,11 @@ size_t frame_table_budget(const struct frame_table *table)
     return frame_pool_budget(table->pool);
 }
 
+void frame_table_populate(const struct frame_table *table)
+{
+    frame_pool_populate(table->pool);
+}
+
 void frame_table_lock(struct frame_table *table)
 {
     pthread_mutex_lock(&table->lock);

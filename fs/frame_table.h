@@ -76,6 +76,9 @@ struct frame_table;
 __attribute__((warn_unused_result)) int frame_table_new(size_t budget, struct frame_table **ret);
 void frame_table_free(struct frame_table *table); /* NULL is allowed; no request may be left */
 
+/* frame_pool_populate. Not under the lock. */
+void frame_table_populate(const struct frame_table *table);
+
 void frame_table_lock(struct frame_table *table);
 void frame_table_unlock(struct frame_table *table);
 

@@ -30,12 +30,16 @@ void memory_map_free(uint8_t *base, size_t size)
         munmap(base, align_up(size, HUGE_PAGE));
 }
 
-void memory_map_touch(uint8_t *base, size_t size)
+void memory_map_populate(uint8_t *base, size_t size)
 {
     /* Only a hint: small pages serve as well, more slowly. */
     (void)madvise(base, align_up(size, PAGE), MADV_HUGEPAGE);
+#ifdef MADV_POPULATE_WRITE
+    if (madvise(base, align_up(size, PAGE), MADV_POPULATE_WRITE) == 0)
+        return;
+#endif
     for (size_t i = 0; i < size; i += PAGE)
-        *(volatile uint8_t *)(base + i) = 0;
+        __atomic_fetch_or(base + i, 0, __ATOMIC_RELAXED);
 }
 
 void memory_map_discard(uint8_t *base, size_t size)

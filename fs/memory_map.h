@@ -14,8 +14,9 @@
 uint8_t *memory_map_new(size_t size);
 void memory_map_free(uint8_t *base, size_t size); /* NULL is allowed */
 
-/* Touch every page, so that the first request doesn't pay for it. */
-void memory_map_touch(uint8_t *base, size_t size);
+/* Give every page its memory, so that no request pays for it. What the pages hold stays, also
+ * while others use them. */
+void memory_map_populate(uint8_t *base, size_t size);
 
 /* Give the memory of the whole pages inside [base, base + size) back; it reads as zero. */
 void memory_map_discard(uint8_t *base, size_t size);

@@ -101,6 +101,11 @@ size_t packed_area_size(const struct packed_area *area)
     return area->granule_count * GRANULE;
 }
 
+void packed_area_populate(struct packed_area *area)
+{
+    memory_map_populate(area->map, area->map_size);
+}
+
 void packed_area_memory(const struct packed_area *area, uint8_t **ret_base, size_t *ret_size)
 {
     *ret_base = area->map;
@@ -121,7 +126,6 @@ int packed_area_new(size_t size, struct packed_area **ret)
         packed_area_free(area);
         return -ENOMEM;
     }
-    memory_map_touch(area->map, area->map_size);
     pthread_mutex_init(&area->lock, NULL);
     *ret = area;
     return 0;

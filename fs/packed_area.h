@@ -1,7 +1,6 @@
 /* packed_area.h - memory for packed bytes on their way from disk to decoder.
  *
- * One piece of memory, allocated and touched at start (and registered with io_uring as
- * a whole), handed out in runs of whole pages. Around each run at least
+ * One piece of memory, allocated at start (and registered with io_uring as a whole), handed out in runs of whole pages. Around each run at least
  * FRAME_DECODE_SLACK bytes are readable. Thread-safe: has a lock of its own, a leaf
  * under which no other lock is taken.
  */
@@ -23,6 +22,9 @@ void packed_area_put(struct packed_area *area, uint8_t *run, size_t size);
 
 size_t packed_area_used(struct packed_area *area);
 size_t packed_area_size(const struct packed_area *area);
+
+/* Give it its memory now, rather than with the first reads. May take a while. */
+void packed_area_populate(struct packed_area *area);
 
 /* The whole memory, to register it. */
 void packed_area_memory(const struct packed_area *area, uint8_t **ret_base, size_t *ret_size);
