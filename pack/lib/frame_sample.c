@@ -148,7 +148,10 @@ bool frame_sample_repeats(const uint8_t *bytes, size_t size)
     for (size_t i = 0; i + MATCH <= size; i++) {
         uint32_t value = get_le32(bytes + i);
         uint32_t hash = value * UINT32_C(2654435761) >> (32 - HASH_BITS);
-        found += last[hash] && get_le32(bytes + last[hash] - 1) == value;
+        size_t before = last[hash];
+
+        /* Without a branch: which way it would go is noise. */
+        found += (size_t)(before != 0) & (get_le32(bytes + before - (before != 0)) == value);
         last[hash] = (uint32_t)(i + 1);
     }
     return found > size / 16;
