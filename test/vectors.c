@@ -17,6 +17,7 @@ static const struct {
     {vectors_bad_container, &vectors_bad_container_count},
     {vectors_bad_frame, &vectors_bad_frame_count},
     {vectors_rans, &vectors_rans_count},
+    {vectors_wide, &vectors_wide_count},
 };
 enum { GROUPS = sizeof(groups) / sizeof(groups[0]) };
 

@@ -27,9 +27,9 @@ struct vector {
 };
 
 extern const struct vector vectors_good[], vectors_bad_container[], vectors_bad_frame[],
-    vectors_rans[];
+    vectors_rans[], vectors_wide[];
 extern const size_t vectors_good_count, vectors_bad_container_count, vectors_bad_frame_count,
-    vectors_rans_count;
+    vectors_rans_count, vectors_wide_count;
 
 /* All of them in one row; number below vectors_count(). */
 size_t vectors_count(void);
