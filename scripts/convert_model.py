@@ -14,6 +14,8 @@ TYPE
   fp8_e4m3         F8_E4M3, each row divided by its largest magnitude / 448;
                    the scales follow as NAME_scale, F32, [rows, 1]
   fp8_e5m2         F8_E5M2, the same with 57344
+  int8             I8, each row divided by its largest magnitude / 127 and rounded to the
+                   nearest, ties to even; scales as with fp8
   mxfp4            OCP MX: E2M1 nibbles, low nibble first, as NAME_packed, U8,
                    [rows, columns / 2]; an E8M0 exponent per 32 elements of a row as
                    NAME_scale, U8, [rows, columns / 32]
@@ -32,6 +34,7 @@ import sys
 import numpy as np
 
 SOURCE_TYPES = {"F32": "<f4", "F16": "<f2", "BF16": "<u2"}
+TARGETS = "bf16 fp16 fp32 fp32_from_bf16 fp8_e4m3 fp8_e5m2 int8 mxfp4".split()
 BLOCK = 32  # elements that share an E8M0 scale
 E2M1_MAX_EXPONENT = 2  # 6.0 = 1.5 * 2^2
 
@@ -95,6 +98,15 @@ def to_fp8(values, magnitudes, nan_code):
     return np.where(np.isnan(rows), np.uint8(nan_code), code), scale
 
 
+def to_int8(values):
+    """Integers, and a float32 scale per row with value = integer * scale."""
+    rows = np.nan_to_num(values.reshape(-1, values.shape[-1])).astype(np.float64)
+    largest = np.max(np.abs(rows), axis=1, keepdims=True, initial=0)
+    scale = np.maximum(np.where(largest > 0, largest / 127, 1), np.finfo(np.float32).tiny)
+    scale = scale.astype("<f4")
+    return np.clip(np.rint(rows / scale), -127, 127).astype(np.int8), scale
+
+
 def to_mxfp4(values):
     """Packed nibbles and E8M0 scale bytes, both with one line per row."""
     rows = values.reshape(-1, values.shape[-1])
@@ -127,6 +139,10 @@ def convert(name, info, raw, target):
         is_e4m3 = target == "fp8_e4m3"
         code, scale = to_fp8(values, E4M3 if is_e4m3 else E5M2, 0x7F)
         yield name, "F8_E4M3" if is_e4m3 else "F8_E5M2", shape, code
+        yield name + "_scale", "F32", [scale.size, 1], scale
+    elif target == "int8" and is_matrix:
+        integers, scale = to_int8(values)
+        yield name, "I8", shape, integers
         yield name + "_scale", "F32", [scale.size, 1], scale
     elif target == "mxfp4" and is_matrix and shape[-1] % BLOCK == 0:
         packed, scale = to_mxfp4(values)
@@ -179,7 +195,7 @@ def main():
     parser.add_argument(
         "--to",
         required=True,
-        choices=["bf16", "fp16", "fp32", "fp32_from_bf16", "fp8_e4m3", "fp8_e5m2", "mxfp4"],
+        choices=TARGETS,
     )
     arguments = parser.parse_args()
     body_path, temporary = arguments.destination + ".body", arguments.destination + ".tmp"
