@@ -1,6 +1,5 @@
 /* rans_decode_avx2.c - the decoder in AVX2: as in AVX-512, a stream taking two registers for
  * each half of its states. */
-#include <errno.h>
 #include <immintrin.h>
 
 #include "rans_decode_kernel.h"
@@ -17,9 +16,9 @@ struct tables {
     __m256i first[RANS_ENTRIES_MAX]; /* first slot of each entry, less 1, as signed + 128 */
 };
 
-/* The state of half a stream. */
-struct half {
-    __m256i low, high;
+struct state {
+    __m256i low[2], high[2];
+    const uint8_t *stream;
 };
 
 INLINE __m256i repeat16(const uint8_t *bytes)
@@ -47,6 +46,26 @@ INLINE void load_tables(const struct rans_decode_job *job, unsigned t, const boo
         int last = i < table->entry_count ? table->start[i] - 1 : 255; /* 255: never above */
         ret->first[i] = _mm256_set1_epi8((char)(last ^ 0x80));
     }
+}
+
+INLINE void load_state(const struct rans_decode_job *job, unsigned v, struct state *ret)
+{
+    for (unsigned k = 0; k < 2; k++) {
+        size_t at = v * RANS_LANES + k * HALF;
+        ret->low[k] = _mm256_loadu_si256((const __m256i *)(job->low + at));
+        ret->high[k] = _mm256_loadu_si256((const __m256i *)(job->high + at));
+    }
+    ret->stream = job->stream[v];
+}
+
+INLINE void store_state(struct rans_decode_job *job, unsigned v, const struct state *state)
+{
+    for (unsigned k = 0; k < 2; k++) {
+        size_t at = v * RANS_LANES + k * HALF;
+        _mm256_storeu_si256((__m256i *)(job->low + at), state->low[k]);
+        _mm256_storeu_si256((__m256i *)(job->high + at), state->high[k]);
+    }
+    job->stream[v] = state->stream;
 }
 
 /* The first 32 slots one by one, the others by bucket of 16 and one comparison. */
@@ -110,11 +129,11 @@ INLINE __m256i put_escapes(__m256i symbol, uint32_t escaped, const uint8_t **esc
 }
 
 /* One symbol of each of 32 lanes. */
-INLINE __m256i decode_half(const struct tables *tables, const bool two_steps, struct half *half,
-                           const uint8_t **stream, const uint8_t **escape)
+INLINE __m256i decode_half(const struct tables *tables, const bool two_steps, struct state *state,
+                           unsigned k, const uint8_t **escape)
 {
     const __m256i byte = _mm256_set1_epi16(255), zero = _mm256_setzero_si256();
-    __m256i low = half->low, high = half->high;
+    __m256i low = state->low[k], high = state->high[k];
 
     __m256i entry = two_steps ? look_up_two_steps(tables, low) : look_up_by_comparing(tables, low);
     __m256i f = _mm256_shuffle_epi8(tables->frequency, entry);
@@ -132,9 +151,9 @@ INLINE __m256i decode_half(const struct tables *tables, const bool two_steps, st
     __m256i l = _mm256_or_si256(_mm256_and_si256(x_even, byte), _mm256_slli_epi16(x_odd, 8));
 
     __m256i empty = _mm256_cmpeq_epi8(h, zero);
-    __m256i fresh = take_bytes(stream, (uint32_t)_mm256_movemask_epi8(empty));
-    half->high = _mm256_or_si256(h, _mm256_and_si256(empty, l));
-    half->low = _mm256_or_si256(_mm256_andnot_si256(empty, l), fresh);
+    __m256i fresh = take_bytes(&state->stream, (uint32_t)_mm256_movemask_epi8(empty));
+    state->high[k] = _mm256_or_si256(h, _mm256_and_si256(empty, l));
+    state->low[k] = _mm256_or_si256(_mm256_andnot_si256(empty, l), fresh);
 
     uint32_t escaped = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(entry, zero));
     if (__builtin_expect(escaped != 0, 0))
@@ -158,85 +177,28 @@ INLINE void join_half(__m256i symbol, const uint8_t *rest, uint8_t *out)
     _mm256_storeu_si256((__m256i *)(out + 64), second);
 }
 
-INLINE int run_streams(struct rans_decode_job *job, size_t begin, size_t end,
-                       const unsigned streams, const bool join, const bool two_steps)
+INLINE void decode_block(const struct tables *tables, const bool two_steps, const bool join,
+                         struct state *state, const uint8_t **escape, const uint8_t *rest,
+                         uint8_t *out)
 {
-    struct half state[RANS_STREAMS_MAX][2];
-    const uint8_t *stream[RANS_STREAMS_MAX];
-    const uint8_t *escape = job->escape, *rest = job->rest;
-    uint8_t *out = job->out;
-    bool overrun = false;
-
-    for (unsigned v = 0; v < streams; v++) {
-        for (unsigned k = 0; k < 2; k++) {
-            size_t at = v * RANS_LANES + k * HALF;
-            state[v][k].low = _mm256_loadu_si256((const __m256i *)(job->low + at));
-            state[v][k].high = _mm256_loadu_si256((const __m256i *)(job->high + at));
-        }
-        stream[v] = job->stream[v];
+    for (unsigned k = 0; k < 2; k++) {
+        __m256i symbol = decode_half(tables, two_steps, state, k, escape);
+        if (join)
+            join_half(symbol, rest + k * HALF, out + k * HALF);
+        else
+            _mm256_storeu_si256((__m256i *)(out + k * HALF), symbol);
     }
-    for (size_t i = begin; i < end;) {
-        size_t section = i / RANS_SECTION;
-        size_t section_end = (section + 1) * RANS_SECTION;
-        struct tables tables;
-        load_tables(job, job->selectors[section], two_steps, &tables);
-        for (; i < (section_end < end ? section_end : end); i += streams * RANS_LANES) {
-            overrun |= escape > job->escape_end;
-            for (unsigned v = 0; v < streams; v++)
-                overrun |= stream[v] > job->stream_end[v];
-            if (__builtin_expect(overrun, 0))
-                return -EBADMSG;
-            for (unsigned v = 0; v < streams; v++) {
-                for (unsigned k = 0; k < 2; k++) {
-                    __m256i symbol =
-                        decode_half(&tables, two_steps, &state[v][k], &stream[v], &escape);
-                    if (join)
-                        join_half(symbol, rest + k * HALF, out + k * HALF);
-                    else
-                        _mm256_storeu_si256((__m256i *)(out + k * HALF), symbol);
-                }
-                _mm_prefetch((const char *)stream[v] + PREFETCH_STREAM, _MM_HINT_T0);
-                if (join) {
-                    _mm_prefetch((const char *)rest + PREFETCH_REST, _MM_HINT_T0);
-                    rest += RANS_LANES;
-                }
-                out += join ? 2 * RANS_LANES : RANS_LANES;
-            }
-        }
-    }
-    for (unsigned v = 0; v < streams; v++) {
-        for (unsigned k = 0; k < 2; k++) {
-            size_t at = v * RANS_LANES + k * HALF;
-            _mm256_storeu_si256((__m256i *)(job->low + at), state[v][k].low);
-            _mm256_storeu_si256((__m256i *)(job->high + at), state[v][k].high);
-        }
-        job->stream[v] = stream[v];
-    }
-    job->escape = escape;
-    job->rest = rest;
-    job->out = out;
-    return 0;
+    _mm_prefetch((const char *)state->stream + PREFETCH_STREAM, _MM_HINT_T0);
+    if (join)
+        _mm_prefetch((const char *)rest + PREFETCH_REST, _MM_HINT_T0);
 }
 
-INLINE int run_with(struct rans_decode_job *job, size_t begin, size_t end, const bool two_steps)
+INLINE bool looks_up_in_two_steps(const struct rans_decode_job *job)
 {
-    switch (job->stream_count) {
-    case 1:
-        return job->rest ? run_streams(job, begin, end, 1, true, two_steps)
-                         : run_streams(job, begin, end, 1, false, two_steps);
-    case 2:
-        return job->rest ? run_streams(job, begin, end, 2, true, two_steps)
-                         : run_streams(job, begin, end, 2, false, two_steps);
-    default:
-        return job->rest ? run_streams(job, begin, end, 4, true, two_steps)
-                         : run_streams(job, begin, end, 4, false, two_steps);
-    }
+    return job->two_steps;
 }
 
-static int run(struct rans_decode_job *job, size_t begin, size_t end)
-{
-    return job->two_steps ? run_with(job, begin, end, true) : run_with(job, begin, end, false);
-}
+#include "rans_decode_loop.h"
 
 const struct rans_decode_kernel rans_decode_avx2 = {
     .prepare = rans_decode_prepare_lookup,

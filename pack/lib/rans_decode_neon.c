@@ -1,7 +1,6 @@
 /* rans_decode_neon.c - the decoder in NEON (AArch64): as in AVX2, a stream taking four
  * registers for each half of its states. */
 #include <arm_neon.h>
-#include <errno.h>
 
 #include "rans_decode_kernel.h"
 #include "rans_expand.h"
@@ -23,8 +22,11 @@ struct state {
     const uint8_t *stream;
 };
 
-INLINE void load_tables(const struct rans_lookup *lookup, const bool two_steps, struct tables *ret)
+INLINE void load_tables(const struct rans_decode_job *job, unsigned table, const bool two_steps,
+                        struct tables *ret)
 {
+    const struct rans_lookup *lookup = &job->lookup[table];
+
     ret->frequency = vld1q_u8(lookup->frequency);
     ret->start = vld1q_u8(lookup->start);
     ret->symbol = vld1q_u8(lookup->symbol);
@@ -97,8 +99,8 @@ INLINE void put_escapes(uint8x16_t symbols[4], uint64_t escaped, const uint8_t *
 }
 
 /* One symbol of each of 64 lanes. */
-INLINE void decode_block(const struct tables *tables, const bool two_steps, struct state *state,
-                         const uint8_t **escape, uint8x16_t ret_symbols[4])
+INLINE void decode_symbols(const struct tables *tables, const bool two_steps, struct state *state,
+                           const uint8_t **escape, uint8x16_t ret_symbols[4])
 {
     uint8x16_t low[4], high[4], empty[4], escaped[4], fresh[4];
 
@@ -158,67 +160,28 @@ INLINE void store_state(struct rans_decode_job *job, unsigned v, const struct st
     job->stream[v] = state->stream;
 }
 
-INLINE int run_streams(struct rans_decode_job *job, size_t begin, size_t end,
-                       const unsigned streams, const bool join, const bool two_steps)
+INLINE void decode_block(const struct tables *tables, const bool two_steps, const bool join,
+                         struct state *state, const uint8_t **escape, const uint8_t *rest,
+                         uint8_t *out)
 {
-    struct state state[RANS_STREAMS_MAX];
-    const uint8_t *escape = job->escape;
-    bool overrun = false;
+    uint8x16_t symbols[4];
 
-    for (unsigned v = 0; v < streams; v++)
-        load_state(job, v, &state[v]);
-    for (size_t i = begin; i < end;) {
-        size_t section = i / RANS_SECTION;
-        size_t section_end = (section + 1) * RANS_SECTION;
-        struct tables tables;
-        load_tables(&job->lookup[job->selectors[section]], two_steps, &tables);
-        for (; i < (section_end < end ? section_end : end); i += streams * RANS_LANES) {
-            overrun |= escape > job->escape_end;
-            for (unsigned v = 0; v < streams; v++)
-                overrun |= state[v].stream > job->stream_end[v];
-            if (__builtin_expect(overrun, 0))
-                return -EBADMSG;
-            for (unsigned v = 0; v < streams; v++) {
-                uint8x16_t symbols[4];
-                decode_block(&tables, two_steps, &state[v], &escape, symbols);
-                __builtin_prefetch(state[v].stream + PREFETCH_STREAM);
-                if (join) {
-                    join_block(symbols, job->rest, job->out);
-                    job->rest += RANS_LANES;
-                    job->out += 2 * RANS_LANES;
-                    continue;
-                }
-                for (unsigned k = 0; k < 4; k++)
-                    vst1q_u8(job->out + k * QUARTER, symbols[k]);
-                job->out += RANS_LANES;
-            }
-        }
+    decode_symbols(tables, two_steps, state, escape, symbols);
+    __builtin_prefetch(state->stream + PREFETCH_STREAM);
+    if (join) {
+        join_block(symbols, rest, out);
+        return;
     }
-    for (unsigned v = 0; v < streams; v++)
-        store_state(job, v, &state[v]);
-    job->escape = escape;
-    return 0;
+    for (unsigned k = 0; k < 4; k++)
+        vst1q_u8(out + k * QUARTER, symbols[k]);
 }
 
-INLINE int run_with(struct rans_decode_job *job, size_t begin, size_t end, const bool two_steps)
+INLINE bool looks_up_in_two_steps(const struct rans_decode_job *job)
 {
-    switch (job->stream_count) {
-    case 1:
-        return job->rest ? run_streams(job, begin, end, 1, true, two_steps)
-                         : run_streams(job, begin, end, 1, false, two_steps);
-    case 2:
-        return job->rest ? run_streams(job, begin, end, 2, true, two_steps)
-                         : run_streams(job, begin, end, 2, false, two_steps);
-    default:
-        return job->rest ? run_streams(job, begin, end, 4, true, two_steps)
-                         : run_streams(job, begin, end, 4, false, two_steps);
-    }
+    return job->two_steps;
 }
 
-static int run(struct rans_decode_job *job, size_t begin, size_t end)
-{
-    return job->two_steps ? run_with(job, begin, end, true) : run_with(job, begin, end, false);
-}
+#include "rans_decode_loop.h"
 
 const struct rans_decode_kernel rans_decode_neon = {
     .prepare = rans_decode_prepare_lookup,
