@@ -23,8 +23,14 @@ read_all() { # THREADS ROUNDS
     done
 }
 
+totals() {
+    awk '/reads/ { r += $2; b += $4; m += $6 }
+        END { printf "# %d reads, %d bytes, %d mismatches\n", r, b, m }' "$out"
+}
+
 mount_start "$work/packed"
 check "8 threads" read_all 8 "${TEST_ROUNDS:-12}"
+totals
 check "64 threads on one file" "$reader" src/weights "$mnt/weights" 64 3
 check "unmount" mount_stop
 check "nothing was logged as an error" bash -c '! grep -i -E "error|corrupt" "$0"' "$daemon_log"
@@ -34,6 +40,7 @@ for options in io=plain memory=16M threads=1 threads=16 verify=off prefetch=off 
     memory=16M,io=plain,threads=2; do
     mount_start "$work/packed" "$options"
     check "-o $options" read_all 4 4
+    totals
     check "-o $options: unmount" mount_stop
 done
 for frames in small large; do
