@@ -103,6 +103,8 @@ static void log_corrupt(const struct frame *frame, const struct fault *fault)
     const struct index_frame *place = &frame->place;
 
     metrics_add(METRICS_ERRORS_CORRUPT, 1);
+    if (!log_is_new(frame->file->name, place->packed_offset))
+        return;
     log_error("%s: frame %" PRIu64 " (original bytes %" PRIu64 " to %" PRIu64 ", packed at %" PRIu64
               ") is corrupt: %s: reads of it fail; pack the file again",
               frame->file->name, frame->number, place->raw_offset,

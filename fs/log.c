@@ -42,6 +42,19 @@ static int log_priority(enum log_level level)
     return LOG_DEBUG;
 }
 
+bool log_is_new(const char *name, uint64_t place)
+{
+    enum { KEY_COUNT = 512 };
+    static _Atomic uint64_t keys[KEY_COUNT];
+    uint64_t key = UINT64_C(0xcbf29ce484222325) ^ place;
+
+    for (; *name; name++)
+        key = (key ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
+    key ^= key >> 29;
+    key |= 1; /* 0 is an empty place */
+    return atomic_exchange(&keys[(key >> 1) % KEY_COUNT], key) != key;
+}
+
 void log_write(enum log_level level, const char *format, ...)
 {
     char line[1024];

@@ -7,6 +7,7 @@
 #define TRUNKFS_LOG_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
 
@@ -19,6 +20,10 @@ void log_set_debug(bool on);
 void log_set_target(enum log_target target);
 
 void log_write(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Is this the first time of this key, among the last few hundred? For faults that every reader
+ * meets again: what happened to `name` at `place` is logged once. */
+bool log_is_new(const char *name, uint64_t place);
 
 #define log_error(...)   log_write(LOG_LEVEL_ERROR, __VA_ARGS__)
 #define log_warning(...) log_write(LOG_LEVEL_WARNING, __VA_ARGS__)

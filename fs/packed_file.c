@@ -20,6 +20,8 @@
 static void log_fault(const char *name, int error, const struct fault *fault)
 {
     metrics_add(METRICS_ERRORS_FILE, 1);
+    if (!log_is_new(name, fault->offset << 8 | fault->check))
+        return;
     if (error == -EOPNOTSUPP)
         log_error("%s: written by a newer trunkpack (%s at offset %" PRIu64
                   "): update trunkfs to read it",

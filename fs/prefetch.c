@@ -16,6 +16,7 @@ enum {
     BUSY = 4 << 20,                /* packed bytes being read: the disk has enough to do */
     WINDOW_MIN = 1 << 20,          /* raw bytes ahead of a buffered stream at first */
     WINDOW_MAX = 8 << 20,
+    RUN_LARGE = 64 << 20,          /* a stream of that length will go on */
     RUN_MIN = 4 << 20,             /* a stream of that length is a run: reading on pays */
     DECODE_AHEAD = 2 << 20,        /* raw bytes */
     STEPS_MAX = 8,                 /* strides ahead */
@@ -164,6 +165,8 @@ void prefetch_note(struct prefetcher *prefetcher, struct pipeline *pipeline,
         if (origin) {
             stream->from_file = origin->file;
             stream->from_end = origin->next;
+            if (origin->resumes && !stream->resumes)
+                stream->resumes = 1; /* a client that comes back for more */
         }
     } else if (length(stream) >= RUN_MIN && length(stream) - size < RUN_MIN) {
         run_begins(prefetcher, pipeline, stream);
@@ -238,12 +241,14 @@ static const struct jump *find_jump(const struct prefetcher *prefetcher,
 }
 
 /* Is there reason to believe that the client goes on? One large pread is many requests in a row
- * and says nothing of another, unless the client came back for more before. */
+ * and says nothing of another, unless the client came back for more before, or it is so large
+ * that it must be a part of something. */
 static bool is_predictable(const struct prefetcher *prefetcher, const struct stream *stream)
 {
     if (!stream_is_steady(stream))
         return false;
-    return !stream->direct || stream->stride || stream->resumes || find_jump(prefetcher, stream);
+    return !stream->direct || stream->stride || stream->resumes || length(stream) >= RUN_LARGE ||
+           find_jump(prefetcher, stream);
 }
 
 /* Where reading ahead of the stream begins: after it, or where it went from here last time. */
