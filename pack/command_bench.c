@@ -15,7 +15,7 @@
 #include "json_out.h"
 #include "report.h"
 
-enum { DATA_LIMIT = 128 << 20 }; /* bytes of a larger file that are measured on */
+enum { DATA_LIMIT = 64 << 20 }; /* bytes of a larger file that are measured on */
 
 /* One table: rows that differ in one thing. */
 struct row {

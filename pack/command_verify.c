@@ -278,6 +278,10 @@ static int verify_tree(const struct options *options, struct tree *tree, const c
         report_error(options->against, "opening the original", r);
         return 0;
     }
+    if (single_name && plan.count && !plan.tasks[0].packed && !options->against) {
+        report_fault(options->source, "no packed file; a copy can only be compared, --against SRC");
+        return 0;
+    }
     r = run_start(options->jobs, &options->encode, &run);
     if (r < 0)
         return r;
