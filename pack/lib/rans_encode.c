@@ -69,6 +69,8 @@ static const struct rans_encode_kernel *kernel(void)
 #if defined(__x86_64__)
     if (isa_current() == ISA_AVX512)
         return &rans_encode_avx512;
+    if (isa_current() == ISA_AVX2)
+        return &rans_encode_avx2;
 #endif
     return &rans_encode_scalar;
 }

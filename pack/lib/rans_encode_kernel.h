@@ -21,7 +21,7 @@ struct rans_encode_job {
     uint8_t low[RANS_STREAMS_MAX * RANS_LANES];
     uint8_t high[RANS_STREAMS_MAX * RANS_LANES];
     /* Renormalisation bytes are put before these, which move down, by at most one a symbol; the
-     * byte before that may be overwritten too. */
+     * eight bytes before that may be overwritten too. */
     uint8_t *stream[RANS_STREAMS_MAX];
 };
 
@@ -43,6 +43,7 @@ struct rans_encode_kernel {
 };
 
 extern const struct rans_encode_kernel rans_encode_scalar;
+extern const struct rans_encode_kernel rans_encode_avx2;
 extern const struct rans_encode_kernel rans_encode_avx512;
 
 #endif
