@@ -182,9 +182,8 @@ size_t directory_count(const struct directory *directory)
 void directory_get(const struct directory *directory, size_t i, struct directory_entry *ret)
 {
     const struct record *record = &directory->records[i];
-    *ret = (struct directory_entry){.name = directory->names + record->name,
-                                    .ino = record->ino,
-                                    .type = record->type};
+    *ret = (struct directory_entry){
+        .name = directory->names + record->name, .ino = record->ino, .type = record->type};
 }
 
 int directory_fd(const struct directory *directory)

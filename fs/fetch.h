@@ -19,10 +19,10 @@ struct fetch {
     unsigned frames_left;          /* that still need the packed bytes; table lock */
     uint64_t first_frame;          /* number of the first, and how many follow each other */
     unsigned frame_count;
-    bool ahead;                    /* read before anybody asked */
-    bool unwanted;                 /* ahead, and no longer of use; table lock */
-    bool arrived;                  /* table lock */
-    struct fetch *next;            /* starved list */
+    bool ahead;                          /* read before anybody asked */
+    bool unwanted;                       /* ahead, and no longer of use; table lock */
+    bool arrived;                        /* table lock */
+    struct fetch *next;                  /* starved list */
     struct fetch *held_next, *held_prev; /* prefetch.c; table lock */
 };
 

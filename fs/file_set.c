@@ -18,8 +18,8 @@ struct file_set {
     size_t frames_min;
     size_t index_allowance;
     pthread_mutex_t lock;
-    size_t index_total;              /* bytes */
-    struct inode *kept, *kept_last;  /* without handles, the one closed first in front */
+    size_t index_total;             /* bytes */
+    struct inode *kept, *kept_last; /* without handles, the one closed first in front */
     unsigned kept_count;
 };
 

@@ -33,7 +33,7 @@ struct slot_class {
 };
 
 struct frame_pool {
-    size_t capacity;  /* the largest budget ever allowed: address space of a class */
+    size_t capacity; /* the largest budget ever allowed: address space of a class */
     size_t budget;
     size_t committed; /* bytes of slots that hold memory, in use or ready */
     size_t used;

@@ -177,8 +177,9 @@ void frame_table_drop(struct frame_table *table, struct frame *frame)
 size_t frame_table_need(const struct frame_table *table, const struct packed_file *file,
                         const struct frame *frame)
 {
-    bool counted = frame && (frame->promised || frame->state == FRAME_BAD ||
-                             (frame->buffer && (frame->references || frame->state == FRAME_QUEUED)));
+    bool counted =
+        frame && (frame->promised || frame->state == FRAME_BAD ||
+                  (frame->buffer && (frame->references || frame->state == FRAME_QUEUED)));
     return counted ? 0 : slot_size(file);
 }
 

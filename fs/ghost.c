@@ -38,8 +38,7 @@ void ghost_free(struct ghost *ghost)
 
 void ghost_add(struct ghost *ghost, uint64_t key)
 {
-    ghost->entries[key & ghost->mask] =
-        (struct ghost_entry){.key = key, .stamp = ++ghost->clock};
+    ghost->entries[key & ghost->mask] = (struct ghost_entry){.key = key, .stamp = ++ghost->clock};
 }
 
 bool ghost_take(struct ghost *ghost, uint64_t key)

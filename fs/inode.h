@@ -29,15 +29,15 @@ enum inode_kind {
 /* Constant once made, except where noted. */
 struct inode {
     enum inode_kind kind;
-    struct stat backing; /* as it was at lookup: identity, and for verbatim files all the rest */
-    struct stat shown;   /* what stat(2) through the mount says */
+    struct stat backing;  /* as it was at lookup: identity, and for verbatim files all the rest */
+    struct stat shown;    /* what stat(2) through the mount says */
     struct inode *parent; /* NULL for the root; table lock */
     char *name;           /* in the parent's backing directory; table lock */
     uint64_t lookups;     /* table lock */
     uint64_t children;    /* inodes whose parent this is; table lock */
-    struct inode *hash_next; /* table lock */
-    struct packed_file *file; /* open or kept for the next open; file_set.h's lock */
-    unsigned handles;         /* file_set.h's lock */
+    struct inode *hash_next;             /* table lock */
+    struct packed_file *file;            /* open or kept for the next open; file_set.h's lock */
+    unsigned handles;                    /* file_set.h's lock */
     struct inode *kept_next, *kept_prev; /* file_set.h's lock */
 };
 

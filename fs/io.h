@@ -33,10 +33,10 @@ struct io;
 
 struct io_config {
     enum io_kind kind;
-    int request_fd;       /* io_wait also returns when this is readable */
-    uint8_t *area;        /* memory that reads go to, to be registered; or NULL */
+    int request_fd; /* io_wait also returns when this is readable */
+    uint8_t *area;  /* memory that reads go to, to be registered; or NULL */
     size_t area_size;
-    const char *fault;    /* io_fault.h; NULL: none */
+    const char *fault; /* io_fault.h; NULL: none */
 };
 
 /* Call on the thread that will use it. Returns 0, -ENOMEM, -errno of the kernel when kind is

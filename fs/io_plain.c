@@ -26,7 +26,5 @@ static void plain_wait(void *backend, struct io *io, bool watch_requests, int ti
     }
 }
 
-const struct io_backend io_plain_backend = {.name = "pread",
-                                            .start = plain_start,
-                                            .collect = plain_collect,
-                                            .wait = plain_wait};
+const struct io_backend io_plain_backend = {
+    .name = "pread", .start = plain_start, .collect = plain_collect, .wait = plain_wait};

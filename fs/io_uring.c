@@ -135,7 +135,8 @@ static int uring_setup(struct io_uring *ring)
 #if defined(IORING_SETUP_COOP_TASKRUN) && defined(IORING_SETUP_TASKRUN_FLAG)
         IORING_SETUP_COOP_TASKRUN | IORING_SETUP_TASKRUN_FLAG,
 #endif
-        0};
+        0
+    };
     int r = -EINVAL;
 
     for (unsigned i = 0; r == -EINVAL && i < sizeof(flag_sets) / sizeof(flag_sets[0]); i++) {

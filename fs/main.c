@@ -41,8 +41,7 @@ static int select_isa(const char *name)
     if (r == -EINVAL)
         fprintf(stderr, "trunkfs: %s: unknown instruction set: %s\n", source, name);
     else if (r < 0)
-        fprintf(stderr, "trunkfs: %s: this processor lacks the instruction set %s\n", source,
-                name);
+        fprintf(stderr, "trunkfs: %s: this processor lacks the instruction set %s\n", source, name);
     return r;
 }
 
@@ -123,8 +122,8 @@ static int mount_packed(struct options *options)
 
     packed_fd = open(options->packed, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (packed_fd < 0) {
-        log_error("%s: %s: expected a packed directory (trunkpack pack makes one)",
-                  options->packed, strerror(errno));
+        log_error("%s: %s: expected a packed directory (trunkpack pack makes one)", options->packed,
+                  strerror(errno));
         return 1;
     }
     mountpoint = mount_check_point(options->mountpoint);

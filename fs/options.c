@@ -325,8 +325,8 @@ int options_parse(int argc, char **argv, struct options *ret)
 {
     enum { LONG_STATS = 256 };
     static const struct option long_options[] = {
-        {"foreground", no_argument, NULL, 'f'}, {"debug", no_argument, NULL, 'd'},
-        {"help", no_argument, NULL, 'h'},       {"version", no_argument, NULL, 'V'},
+        {"foreground", no_argument, NULL, 'f'},   {"debug", no_argument, NULL, 'd'},
+        {"help", no_argument, NULL, 'h'},         {"version", no_argument, NULL, 'V'},
         {"stats", no_argument, NULL, LONG_STATS}, {NULL, 0, NULL, 0}};
     int c;
 

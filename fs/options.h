@@ -32,17 +32,17 @@ struct options {
     bool prefetch;
     bool no_exec;
     bool no_atime;
-    size_t memory;          /* bytes */
-    size_t readahead;       /* bytes of kernel readahead; 0: leave it alone */
-    unsigned thread_count;  /* 0: as many as processors, at least two */
+    size_t memory;         /* bytes */
+    size_t readahead;      /* bytes of kernel readahead; 0: leave it alone */
+    unsigned thread_count; /* 0: as many as processors, at least two */
     unsigned max_background;
-    double entry_timeout;   /* seconds */
+    double entry_timeout; /* seconds */
     double attr_timeout;
     enum options_io io;
-    const char *isa;        /* NULL: environment, or the best there is */
-    const char *fsname;     /* NULL: the packed directory's path */
+    const char *isa;    /* NULL: environment, or the best there is */
+    const char *fsname; /* NULL: the packed directory's path */
     const char *subtype;
-    const char *fault;      /* planted I/O faults, for tests; NULL: none */
+    const char *fault; /* planted I/O faults, for tests; NULL: none */
 };
 
 /* Returns 0, or -EINVAL when a usage error was printed to standard error. */

@@ -18,8 +18,8 @@ struct packed_area {
     size_t map_size;
     size_t granule_count;
     pthread_mutex_t lock;
-    size_t used;      /* granules; lock */
-    uint64_t *taken;  /* one bit per granule; lock */
+    size_t used;     /* granules; lock */
+    uint64_t *taken; /* one bit per granule; lock */
 };
 
 static bool is_taken(const struct packed_area *area, size_t granule)

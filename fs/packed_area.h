@@ -1,8 +1,8 @@
 /* packed_area.h - memory for packed bytes on their way from disk to decoder.
  *
- * One piece of memory, allocated at start (and registered with io_uring as a whole), handed out in runs of whole pages. Around each run at least
- * FRAME_DECODE_SLACK bytes are readable. Thread-safe: has a lock of its own, a leaf
- * under which no other lock is taken.
+ * One piece of memory, allocated at start (and registered with io_uring as a whole), handed
+ * out in runs of whole pages. Around each run at least FRAME_DECODE_SLACK bytes are
+ * readable. Thread-safe: has a lock of its own, a leaf under which no other lock is taken.
  */
 #ifndef TRUNKFS_PACKED_AREA_H
 #define TRUNKFS_PACKED_AREA_H

@@ -49,8 +49,7 @@ static ssize_t read_fully(int fd, uint8_t *buffer, size_t size, uint64_t offset)
     return (ssize_t)done;
 }
 
-int packed_file_superblock(int fd, uint64_t file_size, const char *name,
-                           struct superblock *ret)
+int packed_file_superblock(int fd, uint64_t file_size, const char *name, struct superblock *ret)
 {
     uint8_t buffer[TRUNK_SUPERBLOCK_SIZE];
     struct fault fault = {0};

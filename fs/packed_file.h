@@ -26,11 +26,11 @@ struct packed_file {
     uint64_t raw_size;
     uint32_t frame_size; /* of packed files */
     uint8_t sha256[TRUNK_SHA256_SIZE];
-    struct index *index;  /* NULL for verbatim files */
+    struct index *index; /* NULL for verbatim files */
     size_t index_memory;
-    char *name;           /* path in the packed directory, for messages */
+    char *name; /* path in the packed directory, for messages */
     atomic_uint references;
-    struct frame *frames; /* all its frames in the table; the table's lock */
+    struct frame *frames;           /* all its frames in the table; the table's lock */
     struct prefetch_file *prefetch; /* streams seen in it; prefetch_stream.h */
 };
 
@@ -55,8 +55,7 @@ size_t packed_file_index_memory(const struct superblock *superblock);
 
 /* Read and check the superblock of fd, whose length is file_size. A fault is logged with
  * name. Returns 0, -EIO (any fault), -errno. */
-__attribute__((warn_unused_result)) int packed_file_superblock(int fd, uint64_t file_size,
-                                                               const char *name,
-                                                               struct superblock *ret);
+__attribute__((warn_unused_result)) int
+packed_file_superblock(int fd, uint64_t file_size, const char *name, struct superblock *ret);
 
 #endif

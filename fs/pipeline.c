@@ -91,8 +91,8 @@ void pipeline_read(struct pipeline_worker *worker, struct packed_file *file, uin
         request_attached(worker, request, missing, complete);
 }
 
-static struct read_request *take_deferred(struct pipeline_worker *worker, struct frame **ret_missing,
-                                          bool *ret_complete)
+static struct read_request *take_deferred(struct pipeline_worker *worker,
+                                          struct frame **ret_missing, bool *ret_complete)
 {
     struct pipeline *pipeline = worker->pipeline;
     struct read_request *request;

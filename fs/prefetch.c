@@ -10,24 +10,24 @@
 #include "prefetch_stream.h"
 
 enum {
-    STREAMS_SERVED = 8,            /* of the latest ones */
-    CHUNK = 1 << 20,               /* raw bytes read ahead in one piece */
-    IN_FLIGHT_MAX = 2 << 20,       /* packed bytes ahead that the disk may be busy with */
-    BUSY = 4 << 20,                /* packed bytes being read: the disk has enough to do */
-    WINDOW_MIN = 1 << 20,          /* raw bytes ahead of a buffered stream at first */
+    STREAMS_SERVED = 8,      /* of the latest ones */
+    CHUNK = 1 << 20,         /* raw bytes read ahead in one piece */
+    IN_FLIGHT_MAX = 2 << 20, /* packed bytes ahead that the disk may be busy with */
+    BUSY = 4 << 20,          /* packed bytes being read: the disk has enough to do */
+    WINDOW_MIN = 1 << 20,    /* raw bytes ahead of a buffered stream at first */
     WINDOW_MAX = 8 << 20,
-    RUN_LARGE = 64 << 20,          /* a stream of that length will go on */
-    RUN_MIN = 4 << 20,             /* a stream of that length is a run: reading on pays */
-    DECODE_AHEAD = 2 << 20,        /* raw bytes */
-    STEPS_MAX = 8,                 /* strides ahead */
+    RUN_LARGE = 64 << 20,   /* a stream of that length will go on */
+    RUN_MIN = 4 << 20,      /* a stream of that length is a run: reading on pays */
+    DECODE_AHEAD = 2 << 20, /* raw bytes */
+    STEPS_MAX = 8,          /* strides ahead */
 };
 
 struct prefetcher {
     struct stream_set streams;
     struct jump_table jumps;
     size_t held_max;
-    size_t held;      /* packed bytes of fetches ahead, in flight too */
-    size_t in_flight; /* of them */
+    size_t held;                /* packed bytes of fetches ahead, in flight too */
+    size_t in_flight;           /* of them */
     struct fetch *first, *last; /* oldest in front */
 };
 
@@ -110,8 +110,7 @@ static void inherit_ahead(struct prefetcher *prefetcher, struct stream *new)
 {
     for (unsigned i = 0; i < STREAM_COUNT; i++) {
         struct stream *stream = &prefetcher->streams.streams[i];
-        if (!stream->jumped || stream->ahead_file != new->file ||
-            stream->ahead_begin != new->begin)
+        if (!stream->jumped || stream->ahead_file != new->file || stream->ahead_begin != new->begin)
             continue;
         new->ahead_file = stream->ahead_file;
         new->ahead_begin = stream->ahead_begin;
@@ -125,8 +124,7 @@ static void inherit_ahead(struct prefetcher *prefetcher, struct stream *new)
 
 /* A stream has become a run: others of the file that stood still meanwhile are over, and what
  * was read ahead for them is useless. The way here is worth remembering. */
-static void run_begins(struct prefetcher *prefetcher, struct pipeline *pipeline,
-                       struct stream *run)
+static void run_begins(struct prefetcher *prefetcher, struct pipeline *pipeline, struct stream *run)
 {
     for (unsigned i = 0; i < STREAM_COUNT; i++) {
         struct stream *stream = &prefetcher->streams.streams[i];

@@ -28,7 +28,8 @@ struct prefetcher;
 
 /* held_max: packed bytes that may be held. Returns 0, -ENOMEM. */
 __attribute__((warn_unused_result)) int prefetcher_new(size_t held_max, struct prefetcher **ret);
-void prefetcher_free(struct prefetcher *prefetcher); /* NULL is allowed; no file may be left in it */
+void prefetcher_free(
+    struct prefetcher *prefetcher); /* NULL is allowed; no file may be left in it */
 
 /* A client asked for [offset, offset + size). direct: past the page cache. (locked) */
 void prefetch_note(struct prefetcher *prefetcher, struct pipeline *pipeline,

@@ -25,8 +25,7 @@ static bool continues(const struct stream *stream, uint64_t offset, uint32_t siz
 
 static bool steps_on(const struct stream *stream, uint64_t offset)
 {
-    return stream->stride != 0 &&
-           (int64_t)offset - (int64_t)stream->last_offset == stream->stride;
+    return stream->stride != 0 && (int64_t)offset - (int64_t)stream->last_offset == stream->stride;
 }
 
 static void advance(struct stream_set *set, struct stream *stream, uint64_t offset, uint32_t size,
@@ -67,8 +66,7 @@ static struct stream *find(struct stream_set *set, const struct packed_file *fil
 {
     for (unsigned i = 0; i < STREAM_COUNT; i++) {
         struct stream *stream = &set->streams[i];
-        if (stream->file == file &&
-            (continues(stream, offset, size) || steps_on(stream, offset)))
+        if (stream->file == file && (continues(stream, offset, size) || steps_on(stream, offset)))
             return stream;
     }
     return NULL;

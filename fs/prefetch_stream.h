@@ -21,11 +21,11 @@ struct stream {
     uint64_t next;            /* end of what was asked for */
     uint64_t last_offset;     /* of the latest request */
     uint32_t last_size;
-    int64_t stride;           /* 0: forward */
-    unsigned streak;          /* requests in a row that continued it */
-    unsigned resumes;         /* times that it went on when nothing was in flight (prefetch.c) */
+    int64_t stride;   /* 0: forward */
+    unsigned streak;  /* requests in a row that continued it */
+    unsigned resumes; /* times that it went on when nothing was in flight (prefetch.c) */
     bool direct;
-    uint64_t used;            /* stream_set's clock at the latest request */
+    uint64_t used; /* stream_set's clock at the latest request */
 
     /* Where it came from, for prefetch_jump.h: NULL or the end of an earlier stream. */
     struct packed_file *from_file;
@@ -35,9 +35,9 @@ struct stream {
     /* the reader ahead's (prefetch.c): [ahead_begin, cursor) of ahead_file was seen to */
     struct packed_file *ahead_file; /* NULL: nothing yet */
     uint64_t ahead_begin, cursor;
-    bool jumped;                    /* not after next, but where it went from there last time */
-    uint64_t jump_end;              /* next, then */
-    unsigned steps;                 /* strides seen to beyond last_offset */
+    bool jumped;       /* not after next, but where it went from there last time */
+    uint64_t jump_end; /* next, then */
+    unsigned steps;    /* strides seen to beyond last_offset */
 };
 
 struct stream_set {

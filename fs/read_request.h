@@ -20,11 +20,11 @@ struct read_request {
     uint64_t offset;
     uint32_t size;
     uint64_t start_ns;
-    unsigned pending; /* uses whose frame is not there yet */
-    int error;        /* positive errno; 0: none so far */
+    unsigned pending;          /* uses whose frame is not there yet */
+    int error;                 /* positive errno; 0: none so far */
     struct read_request *next; /* deferred or completed */
     unsigned use_count;
-    struct iovec *iov;         /* use_count of them */
+    struct iovec *iov; /* use_count of them */
     struct frame_use uses[];
 };
 

@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdbool.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +24,7 @@ enum {
     FRAMES_MIN = 9 << 20,      /* two frames of the largest size, and then some */
     FRAMES_PLENTY = 160 << 20, /* more than that only if it is a quarter */
     RUN_MAX = 4 << 20,
-    DEMAND_MIN = 9 << 19,      /* packed bytes that reading ahead leaves: the largest frame */
+    DEMAND_MIN = 9 << 19, /* packed bytes that reading ahead leaves: the largest frame */
     DRAIN_STEP_MS = 20,
     DRAIN_QUIET_STEPS = 3,
     DRAIN_MAX_STEPS = 500, /* ten seconds */

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fuse.h>
 #include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,10 +15,6 @@
 
 #include "log.h"
 #include "session_private.h"
-
-#ifndef FUSE_DEV_IOC_CLONE
-#define FUSE_DEV_IOC_CLONE _IOR(229, 0, uint32_t)
-#endif
 
 /* libfuse replies to the channel that it received from, in the thread that received. Replies
  * here leave from any thread, so the channel is kept beside libfuse: our own I/O functions
@@ -40,9 +37,19 @@ static ssize_t channel_read(int fd, void *buffer, size_t size, void *context)
     return read(thread_channel, buffer, size);
 }
 
+/* A reply that the kernel could not take for want of memory must not leave its client waiting
+ * for ever: tell at least that. */
 static ssize_t channel_write(int fd, struct iovec *iov, int count, void *context)
 {
-    return writev(thread_channel, iov, count);
+    ssize_t n = writev(thread_channel, iov, count);
+
+    if (n < 0 && (errno == ENOMEM || errno == EFAULT)) {
+        struct fuse_out_header *header = iov[0].iov_base;
+        header->len = sizeof(*header);
+        header->error = -ENOMEM;
+        n = writev(thread_channel, iov, 1);
+    }
+    return n;
 }
 
 static void sink_reply(void *token, int channel, const struct iovec *iov, int count)
@@ -65,8 +72,7 @@ static void sink_reply_error(void *token, int channel, int error)
 
 const struct pipeline_sink *session_sink(void)
 {
-    static const struct pipeline_sink sink = {.reply = sink_reply,
-                                              .reply_error = sink_reply_error};
+    static const struct pipeline_sink sink = {.reply = sink_reply, .reply_error = sink_reply_error};
     return &sink;
 }
 
@@ -79,10 +85,10 @@ int session_receive(void *context, unsigned index, struct pipeline_worker *worke
     thread_worker = worker;
     thread_channel = session->fds[index];
     r = fuse_session_receive_buf(session->fuse, buffer);
-    if (r == -EAGAIN || r == -EINTR)
-        return 0;
-    if (r <= 0)
+    if (r == 0 || r == -ENODEV || r == -ECONNABORTED)
         return -ENODEV; /* unmounted, or the connection was aborted */
+    if (r < 0)
+        return 0; /* another worker was faster, or the kernel has no memory now */
     fuse_session_process_buf(session->fuse, buffer);
     return 1;
 }
@@ -186,8 +192,7 @@ static int session_allocate(const struct session_config *config, struct session 
 
 int session_new(const struct session_config *config, struct session **ret)
 {
-    static const struct fuse_custom_io channel_io = {.read = channel_read,
-                                                     .writev = channel_write};
+    static const struct fuse_custom_io channel_io = {.read = channel_read, .writev = channel_write};
     struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
     struct session *session;
     int r = session_allocate(config, &session);

@@ -38,11 +38,11 @@ static void op_init(void *context, struct fuse_conn_info *conn)
     ssize_t n;
 
     conn->max_background = conn->congestion_threshold = session->max_background;
-    conn->want &= ~(unsigned)(FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE |
-                              FUSE_CAP_SPLICE_MOVE | FUSE_CAP_AUTO_INVAL_DATA);
-    conn->want |= conn->capable & (FUSE_CAP_ASYNC_READ | FUSE_CAP_ASYNC_DIO |
-                                   FUSE_CAP_PARALLEL_DIROPS | FUSE_CAP_READDIRPLUS |
-                                   FUSE_CAP_READDIRPLUS_AUTO | FUSE_CAP_CACHE_SYMLINKS);
+    conn->want &= ~(unsigned)(FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE |
+                              FUSE_CAP_AUTO_INVAL_DATA);
+    conn->want |= conn->capable &
+                  (FUSE_CAP_ASYNC_READ | FUSE_CAP_ASYNC_DIO | FUSE_CAP_PARALLEL_DIROPS |
+                   FUSE_CAP_READDIRPLUS | FUSE_CAP_READDIRPLUS_AUTO | FUSE_CAP_CACHE_SYMLINKS);
     /* The reply follows at once, on this thread; whoever waits for it uses the mount, and so
      * waits for the reply too. */
     n = write(session->ready_fd, &one, sizeof(one));
@@ -237,8 +237,8 @@ static size_t add_plus(fuse_req_t req, char *buffer, size_t room, struct inode *
 
     if (size > room)
         return size;
-    if (!is_dot && tree_lookup(session->tree, parent, directory_fd(directory), entry->name,
-                               &inode) == 0) {
+    if (!is_dot &&
+        tree_lookup(session->tree, parent, directory_fd(directory), entry->name, &inode) == 0) {
         fill_entry(session, inode, &param);
         param.attr.st_ino = inode->shown.st_ino;
         if (inode->kind == INODE_DIRECTORY)

@@ -38,8 +38,9 @@ static int open_by_components(int directory_fd, const char *path, int flags)
         }
         memcpy(component, path, length);
         component[length] = '\0';
-        int next = openat(fd, component, last ? flags | O_NOFOLLOW
-                                              : O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        int next =
+            openat(fd, component,
+                   last ? flags | O_NOFOLLOW : O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         int saved = errno;
         if (fd != directory_fd)
             close(fd);
@@ -55,8 +56,8 @@ static int open_by_components(int directory_fd, const char *path, int flags)
 static int open_beneath(struct tree *tree, int directory_fd, const char *path, int flags)
 {
     struct open_how how = {.flags = (uint64_t)(flags | O_CLOEXEC),
-                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS |
-                                      RESOLVE_NO_SYMLINKS};
+                           .resolve =
+                               RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS};
     int fd;
 
     if (!atomic_load_explicit(&tree->no_openat2, memory_order_relaxed)) {

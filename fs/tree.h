@@ -43,9 +43,8 @@ __attribute__((warn_unused_result)) int tree_stat(struct tree *tree, const struc
                                                   struct stat *ret);
 
 /* Returns the length of the target put into buffer, or -errno. */
-__attribute__((warn_unused_result)) ssize_t tree_readlink(struct tree *tree,
-                                                          const struct inode *inode, char *buffer,
-                                                          size_t room);
+__attribute__((warn_unused_result)) ssize_t
+tree_readlink(struct tree *tree, const struct inode *inode, char *buffer, size_t room);
 
 /* Open the backing file of an inode for reading. Returns a descriptor, -ESTALE if that name now
  * holds something else, -errno. path (PATH_MAX bytes) becomes its path, for messages. */

@@ -99,8 +99,7 @@ static void sleep_until_needed(struct worker *worker)
 
 static bool may_leave(const struct worker *worker)
 {
-    return atomic_load(&worker->set->quit) &&
-           atomic_load(&worker->set->pipeline->in_flight) == 0 &&
+    return atomic_load(&worker->set->quit) && atomic_load(&worker->set->pipeline->in_flight) == 0 &&
            io_in_flight(worker->pipeline_worker.io) == 0;
 }
 
