@@ -47,23 +47,44 @@ static int check_copy(int output_fd, int source_fd, uint64_t size, const char **
     return copy_file_compare(source_fd, fd, size, NULL);
 }
 
-/* What is read next comes from the device, as far as the kernel lets it. */
+/* The directories from the output's own up to the destination: each may be new, and a name that
+ * is not on the disk leads nowhere. */
+static int sync_directories(const struct pack_task *task)
+{
+    autofree char *path = strdup(task->entry->output_path);
+    char *slash = path;
+
+    while (slash) {
+        autoclose int fd = beneath_open_parent(task->common->destination_fd, path);
+        if (fd < 0)
+            return fd;
+        if (fsync(fd) < 0)
+            return -errno;
+        slash = strrchr(path, '/');
+        if (slash)
+            *slash = '\0';
+    }
+    return path ? 0 : -ENOMEM;
+}
+
+/* What is read next comes from the device, as far as the kernel lets it. The file is synced too:
+ * an output that was there before need not be one that this program wrote. */
 static int open_output(const struct pack_task *task, const char **ret_what)
 {
-    autoclose int parent_fd =
-        beneath_open_parent(task->common->destination_fd, task->entry->output_path);
-    if (parent_fd < 0)
-        return parent_fd;
-    *ret_what = "syncing its directory in the destination";
-    if (fsync(parent_fd) < 0)
-        return -errno;
     *ret_what = "opening the output again";
-    int fd = openat(parent_fd, beneath_name(task->entry->output_path),
-                    O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    autoclose int fd = beneath_open(task->common->destination_fd, task->entry->output_path,
+                                    O_RDONLY | O_NONBLOCK);
     if (fd < 0)
+        return fd;
+    *ret_what = "syncing the output";
+    if (fsync(fd) < 0)
         return -errno;
+    *ret_what = "syncing its directory in the destination";
+    int r = sync_directories(task);
+    if (r < 0)
+        return r;
     posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
-    return fd;
+    return steal_fd(&fd);
 }
 
 /* The directory keeps its time: if the run is interrupted now, the next one would take the

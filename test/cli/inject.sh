@@ -59,4 +59,23 @@ done
 check "the faults were reached ($reached times)" test "$reached" -ge 10
 tree_listing src >after
 check "the source is untouched" cmp before after
+
+# What was there before need not have reached the disk: it is synced, with the directories above it,
+# before its source goes.
+mkdir -p deep/a/b
+cp src/weights deep/a/b/
+"$TRUNKPACK" pack -q deep deep.packed
+refuse "--remove-source, and nothing can be synced" env ASAN_OPTIONS=detect_leaks=0 \
+    strace -f -qq -e trace=fsync -e inject=fsync:error=EIO:when=1+ -o trace \
+    "$TRUNKPACK" pack -q --remove-source deep deep.packed
+also "... keeps the source" cmp src/weights deep/a/b/weights
+check "--remove-source" env ASAN_OPTIONS=detect_leaks=0 strace -f -y -e trace=fsync,unlinkat \
+    -o trace "$TRUNKPACK" pack -q --remove-source deep deep.packed
+synced_before_removal() {
+    local path
+    for path in "" /a /a/b /a/b/weights.trunk; do
+        sed '/unlinkat/q' trace | grep -q "fsync([0-9]*<$PWD/deep.packed$path>" || return 1
+    done
+}
+also "... syncs file and directories before that" synced_before_removal
 finish
