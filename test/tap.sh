@@ -24,6 +24,13 @@ checks_done=0
 checks_failed=0
 finished=no
 cleanups=()
+# Sanitised builds are ten times as slow: they repeat less. Each can be set from outside.
+if [ "${TEST_SANITIZED:-0}" = 1 ]; then
+    : "${TEST_ROUNDS:=2}" "${TEST_CYCLES:=20}" "${TEST_OPENS:=500}" "${TEST_KILLS:=8}"
+    : "${TEST_DAMAGES:=220}" "${TEST_SIZE_DIVISOR:=8}"
+fi
+: "${TEST_ROUNDS:=12}" "${TEST_CYCLES:=200}" "${TEST_OPENS:=5000}" "${TEST_KILLS:=25}"
+: "${TEST_DAMAGES:=440}" "${TEST_SIZE_DIVISOR:=1}"
 
 # Run at exit, last registered first, whatever happened.
 at_exit() { cleanups+=("$*"); }

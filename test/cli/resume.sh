@@ -3,7 +3,7 @@
 # untouched, and the same command again gives the bytes of an undisturbed run.
 . "$(dirname "$0")/../tap.sh"
 cd "$work"
-rounds=${TEST_KILLS:-25}
+rounds=$TEST_KILLS
 mkdir -p src/sub
 for i in 1 2 3 4 5 6; do sample bf16 $((3000000 + i * 333333)) $i >src/weights.$i; done
 sample text 500000 7 >src/sub/tokenizer.json

@@ -7,7 +7,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 export PYTHONPATH=$here PYTHONDONTWRITEBYTECODE=1
 cd "$work"
 corruption=$here/corruption.py
-count=${TEST_DAMAGES:-440}
+count=$TEST_DAMAGES
 mkdir src damaged
 sample bf16 500001 1 >src/weights
 sample bf16 500001 2 >src/other

@@ -8,7 +8,6 @@ sample bf16 20000001 1 >src/weights
 sample text 900 2 >src/config.json
 "$TRUNKPACK" pack -q --codec raw src packed-raw
 "$TRUNKPACK" pack -q src packed
-reader=$TEST_PROGRAMS/diff_reader
 
 # --- in the background: trunkfs returns when the mount can be read
 mnt=$work/background
@@ -147,7 +146,7 @@ also "... and reads" timeout 20 cmp src/weights "$mnt/weights"
 also "... and unmounts" fusermount3 -u "$mnt"
 
 # --- many mounts and many opens: nothing grows
-cycles=${TEST_CYCLES:-200}
+cycles=$TEST_CYCLES
 mounts_here() { grep -c " $mnt " /proc/mounts; }
 cycle() {
     local i
@@ -183,7 +182,7 @@ opens 100
 first=$(held)
 resident() { awk '/^VmRSS/ { print $2 }' "/proc/$daemon_pid/status"; }
 first_resident=$(resident)
-check "many opens" opens "${TEST_OPENS:-5000}"
+check "many opens" opens "$TEST_OPENS"
 also "... without more descriptors or threads" test "$(held)" = "$first"
 same_memory() { echo "$first_resident $(resident) kB"; [ "$(resident)" -le $((first_resident + 8192)) ]; }
 [ "${TEST_SANITIZED:-0}" = 1 ] || also "... or more memory" same_memory

@@ -4,9 +4,9 @@
 . "$(dirname "$0")/lib.sh"
 cd "$work"
 mkdir src
-sample bf16 60000001 1 >src/weights
-sample f32 30000001 2 >src/f32
-sample random 20000001 3 >src/verbatim
+sample bf16 $((60000001 / TEST_SIZE_DIVISOR)) 1 >src/weights
+sample f32 $((30000001 / TEST_SIZE_DIVISOR)) 2 >src/f32
+sample random $((20000001 / TEST_SIZE_DIVISOR)) 3 >src/verbatim
 "$TRUNKPACK" pack -q src packed
 peak() { awk '/^VmHWM/ { print $2 }' "/proc/$daemon_pid/status"; }
 within() { # KILOBYTES
