@@ -158,11 +158,13 @@ int frame_plan_make(const struct frame_encode_options *options, const struct fra
     if (options->codec == FRAME_CODEC_ZSTD)
         return 0;
     struct view view = best_view(options->codec, &sample);
+    if (options->codec == FRAME_CODEC_FAST && !view.transform)
+        view.transform = transform_get(FRAME_TRANSFORM_NONE); /* by rans12, or stored; not zstd */
     if (!view.transform)
         return 0;
     uint32_t zstd_bits = 8 * FRAME_BIT;
     int r = 0;
-    if (!mantissas_are_noise(&view))
+    if (options->codec != FRAME_CODEC_FAST && !mantissas_are_noise(&view))
         r = try_zstd(zstd, options->zstd_level, raw, raw_size, scratch, &zstd_bits);
     if (r < 0 || zstd_bits + zstd_bits / ZSTD_SURE < view.bits)
         return r;
