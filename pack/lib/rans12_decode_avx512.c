@@ -3,27 +3,35 @@
 
 #include "rans12_decode_kernel.h"
 
-struct lanes {
-    __m512i state[RANS12_VECTORS];
-};
+enum { WIDTH = RANS12_LANES / RANS12_VECTORS };
 
-/* Decode 16 lanes; their slots, whose low bytes are the symbols, are returned. */
-static inline __attribute__((always_inline)) __m512i step(__m512i *state, const rans12_slot *table,
-                                                          const uint8_t **words)
+/* Decode one symbol of each lane; slots gets them, the symbols in their low bytes. Returns the
+ * next word. Each kind of step is done for all vectors before the next: gathers and
+ * multiplications take long, and overlap that way. */
+static inline __attribute__((always_inline)) const uint8_t *
+decode_group(__m512i states[RANS12_VECTORS], const rans12_slot *table, const uint8_t *words,
+             __m512i slots[RANS12_VECTORS])
 {
     const __m512i slot_mask = _mm512_set1_epi32(RANS12_SLOTS - 1);
-    __m512i x = *state;
-    __m512i slot = _mm512_i32gather_epi32(_mm512_and_si512(x, slot_mask), table, 4);
-    __m512i frequency = _mm512_and_si512(_mm512_srli_epi32(slot, 8), slot_mask);
+    __mmask16 take[RANS12_VECTORS];
 
-    x = _mm512_mullo_epi32(frequency, _mm512_srli_epi32(x, RANS12_BITS));
-    x = _mm512_add_epi32(x, _mm512_srli_epi32(slot, 20));
-    __mmask16 take = _mm512_cmplt_epu32_mask(x, _mm512_set1_epi32(RANS12_STATE_MIN));
-    __m512i next = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)*words));
-    next = _mm512_maskz_expand_epi32(take, next);
-    *state = _mm512_mask_or_epi32(x, take, _mm512_slli_epi32(x, 16), next);
-    *words += 2 * _mm_popcnt_u32(take);
-    return slot;
+    for (unsigned v = 0; v < RANS12_VECTORS; v++) /* into zeros: waits for nothing older */
+        slots[v] = _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), 0xffff,
+                                               _mm512_and_si512(states[v], slot_mask), table, 4);
+    for (unsigned v = 0; v < RANS12_VECTORS; v++) {
+        __m512i frequency = _mm512_and_si512(_mm512_srli_epi32(slots[v], 8), slot_mask);
+        __m512i x = _mm512_mullo_epi32(frequency, _mm512_srli_epi32(states[v], RANS12_BITS));
+        states[v] = _mm512_add_epi32(x, _mm512_srli_epi32(slots[v], 20));
+        take[v] = _mm512_cmplt_epu32_mask(states[v], _mm512_set1_epi32(RANS12_STATE_MIN));
+    }
+    for (unsigned v = 0; v < RANS12_VECTORS; v++) {
+        __m512i next = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)words));
+        next = _mm512_maskz_expand_epi32(take[v], next);
+        __m512i moved = _mm512_slli_epi32(states[v], 16);
+        states[v] = _mm512_mask_or_epi32(states[v], take[v], moved, next);
+        words += 2 * (unsigned)_mm_popcnt_u32(take[v]);
+    }
+    return words;
 }
 
 /* Symbol i of the group is in vector i % 4, lane i / 4. */
@@ -55,21 +63,20 @@ static inline __attribute__((always_inline)) bool decode(struct rans12_job *job,
     bool good = true;
 
     for (unsigned v = 0; v < RANS12_VECTORS; v++)
-        states[v] = _mm512_loadu_si512(&job->states[16 * v]);
+        states[v] = _mm512_loadu_si512(&job->states[WIDTH * v]);
     for (size_t group = 0; group < job->group_count; group++) {
         good = rans12_may_read(words, job->words_end, literals, job->literals_end);
         if (!good)
             break;
         const rans12_slot *table = rans12_section_table(job, group);
-        for (unsigned v = 0; v < RANS12_VECTORS; v++)
-            slots[v] = step(&states[v], table, &words);
+        words = decode_group(states, table, words, slots);
         __m512i symbols = join(slots);
         if (marked)
             symbols = place_literals(symbols, marker, &literals);
         _mm512_storeu_si512(job->out + group * RANS12_LANES, symbols);
     }
     for (unsigned v = 0; v < RANS12_VECTORS; v++)
-        _mm512_storeu_si512(&job->states[16 * v], states[v]);
+        _mm512_storeu_si512(&job->states[WIDTH * v], states[v]);
     job->words = words;
     job->literals = literals;
     return good;
