@@ -105,6 +105,12 @@ setup() {
     setup_build "$build"
 }
 
+# debian_archive SUITE: the address from which this machine installs that suite.
+debian_archive() {
+    apt-get indextargets --format '$(RELEASE) $(COMPONENT) $(SITE)' |
+        awk -v suite="$1" '$1 == suite && $2 == "main" { print $3; exit }'
+}
+
 # setup_aarch64: a cross compiler, qemu-user, and in $cache/aarch64 the static libraries
 # that the codec and its tests link, taken from the distribution's own arm64 packages. They
 # are unpacked, not installed: the host's list of architectures stays as it is.
@@ -115,7 +121,7 @@ setup_aarch64() {
     # shellcheck source=/dev/null
     . /etc/os-release
     case $ID in
-        debian) source="http://deb.debian.org/debian $VERSION_CODENAME main" ;;
+        debian) source="$(debian_archive "$VERSION_CODENAME") $VERSION_CODENAME main" ;;
         ubuntu) source="http://ports.ubuntu.com/ubuntu-ports $VERSION_CODENAME main universe" ;;
         *) die "no arm64 packages known for $ID: use Debian or Ubuntu" ;;
     esac
