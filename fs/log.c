@@ -16,7 +16,7 @@ void log_set_debug(bool on)
 void log_set_target(enum log_target target)
 {
     if (target != LOG_TARGET_STDERR)
-        openlog("trunkfs", LOG_PID, LOG_DAEMON);
+        openlog("trunkfs", LOG_PID | LOG_NDELAY, LOG_DAEMON); /* connects before any lockdown */
     atomic_store(&log_current_target, (int)target);
 }
 

@@ -41,6 +41,7 @@ static const char help_text[] =
     "  readahead=SIZE        kernel readahead, set when mounting as root (1M; 0: as is)\n"
     "  verify=on|off         check every frame against its checksum (on)\n"
     "  prefetch=on|off       read ahead of clients (on)\n"
+    "  lockdown=on|off       workers give up all rights that they don't need (on)\n"
     "  isa=NAME              auto, scalar, avx2, avx512, neon (auto)\n"
     "  io=NAME               auto, uring, plain (auto)\n"
     "  allow_other           other users may read too (with default_permissions)\n"
@@ -60,6 +61,7 @@ enum option_id {
     OPT_READAHEAD,
     OPT_VERIFY,
     OPT_PREFETCH,
+    OPT_LOCKDOWN,
     OPT_ISA,
     OPT_IO,
     OPT_ALLOW_OTHER,
@@ -88,6 +90,7 @@ static const struct option_name option_names[] = {
     {"readahead", OPT_READAHEAD, true},
     {"verify", OPT_VERIFY, true},
     {"prefetch", OPT_PREFETCH, true},
+    {"lockdown", OPT_LOCKDOWN, true},
     {"isa", OPT_ISA, true},
     {"io", OPT_IO, true},
     {"allow_other", OPT_ALLOW_OTHER, false},
@@ -230,6 +233,8 @@ static int set_option(struct options *options, enum option_id id, const char *va
         return parse_switch(value, &options->verify);
     case OPT_PREFETCH:
         return parse_switch(value, &options->prefetch);
+    case OPT_LOCKDOWN:
+        return parse_switch(value, &options->lockdown);
     case OPT_ISA:
         options->isa = value;
         return 0;
@@ -332,6 +337,7 @@ int options_parse(int argc, char **argv, struct options *ret)
 
     *ret = (struct options){.verify = true,
                             .prefetch = true,
+                            .lockdown = true,
                             .memory = MEMORY_DEFAULT,
                             .readahead = READAHEAD_DEFAULT,
                             .max_background = BACKGROUND_DEFAULT,

@@ -30,6 +30,7 @@ struct options {
     bool default_permissions;
     bool verify;
     bool prefetch;
+    bool lockdown;
     bool no_exec;
     bool no_atime;
     size_t memory;         /* bytes */

@@ -38,6 +38,7 @@ struct server {
     struct file_set *files;
     struct session *session;
     struct worker_set *workers;
+    struct lockdown lockdown;
     int ended_fd; /* eventfd: the mount is gone */
     pthread_t warmer;
     bool warming;
@@ -130,6 +131,7 @@ static int start_workers(struct server *server, const struct options *options, u
     struct worker_config config = {.count = count,
                                    .io_kind = kinds[options->io],
                                    .fault = options->fault,
+                                   .lockdown = options->lockdown ? &server->lockdown : NULL,
                                    .request_fds = session_request_fds(server->session),
                                    .receive = session_receive,
                                    .receive_context = server->session,
@@ -167,6 +169,7 @@ int server_start(const struct options *options, const char *mountpoint, int pack
     pipeline_init(&server->pipeline);
     server->pipeline.sink = session_sink();
     server->pipeline.verify = options->verify;
+    lockdown_init(&server->lockdown, packed_fd);
     server->ended_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     r = allocate_memory(server, options);
     if (r < 0) {
@@ -240,6 +243,7 @@ void server_stop(struct server *server)
     frame_table_free(server->pipeline.table);
     prefetcher_free(server->pipeline.prefetcher);
     packed_area_free(server->pipeline.area);
+    lockdown_fini(&server->lockdown);
     if (server->ended_fd >= 0)
         close(server->ended_fd);
     free(server);

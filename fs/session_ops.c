@@ -13,12 +13,11 @@
 #include "metrics.h"
 #include "session_private.h"
 
-/* What fi->fh points to for an open file. */
-struct handle {
-    struct inode *inode;
-    struct packed_file *file; /* NULL for the metrics */
-    char *text;               /* of the metrics, as they were at open */
-    size_t text_size;
+/* fi->fh of an open file is its packed_file, which the file set keeps until the release; of
+ * the metrics, this: what they were when opened. */
+struct snapshot {
+    char *text;
+    size_t size;
 };
 
 static struct session *session_of(fuse_req_t req)
@@ -126,28 +125,49 @@ static void op_readlink(fuse_req_t req, fuse_ino_t number)
     fuse_reply_readlink(req, target);
 }
 
-static int open_handle(struct session *session, struct inode *inode, struct handle *handle)
+static int open_metrics(uint64_t *ret_handle)
 {
-    handle->inode = inode;
-    if (inode->kind != INODE_METRICS)
-        return file_set_open(session->files, inode, &handle->file);
-    handle->text = metrics_text(&handle->text_size);
-    return handle->text ? 0 : -ENOMEM;
+    struct snapshot *snapshot = calloc(1, sizeof(*snapshot));
+
+    if (!snapshot)
+        return -ENOMEM;
+    snapshot->text = metrics_text(&snapshot->size);
+    if (!snapshot->text) {
+        free(snapshot);
+        return -ENOMEM;
+    }
+    *ret_handle = (uintptr_t)snapshot;
+    return 0;
 }
 
-static void close_handle(struct session *session, struct handle *handle)
+static int open_handle(struct session *session, struct inode *inode, uint64_t *ret_handle)
 {
-    if (handle->file)
-        file_set_close(session->files, handle->inode);
-    free(handle->text);
-    free(handle);
+    struct packed_file *file;
+    int r;
+
+    if (inode->kind == INODE_METRICS)
+        return open_metrics(ret_handle);
+    r = file_set_open(session->files, inode, &file);
+    if (r == 0)
+        *ret_handle = (uintptr_t)file;
+    return r;
+}
+
+static void close_handle(struct session *session, struct inode *inode, uint64_t handle)
+{
+    if (inode->kind == INODE_METRICS) {
+        struct snapshot *snapshot = (struct snapshot *)(uintptr_t)handle;
+        free(snapshot->text);
+        free(snapshot);
+    } else {
+        file_set_close(session->files, inode);
+    }
 }
 
 static void op_open(fuse_req_t req, fuse_ino_t number, struct fuse_file_info *fi)
 {
     struct session *session = session_of(req);
     struct inode *inode = inode_of(session, number);
-    struct handle *handle;
     int r;
 
     metrics_count_op(METRICS_OP_OPEN);
@@ -155,42 +175,40 @@ static void op_open(fuse_req_t req, fuse_ino_t number, struct fuse_file_info *fi
         fuse_reply_err(req, EROFS);
         return;
     }
-    handle = calloc(1, sizeof(*handle));
-    r = handle ? open_handle(session, inode, handle) : -ENOMEM;
+    r = open_handle(session, inode, &fi->fh);
     if (r < 0) {
-        free(handle);
         fuse_reply_err(req, -r);
         return;
     }
-    fi->fh = (uintptr_t)handle;
     fi->keep_cache = inode->kind != INODE_METRICS; /* an inode's bytes never change */
     fi->direct_io = inode->kind == INODE_METRICS;  /* its size is not known beforehand */
     fi->noflush = 1;
     if (fuse_reply_open(req, fi) < 0)
-        close_handle(session, handle);
+        close_handle(session, inode, fi->fh);
 }
 
 static void op_release(fuse_req_t req, fuse_ino_t number, struct fuse_file_info *fi)
 {
+    struct session *session = session_of(req);
+
     metrics_count_op(METRICS_OP_RELEASE);
-    close_handle(session_of(req), (struct handle *)(uintptr_t)fi->fh);
+    close_handle(session, inode_of(session, number), fi->fh);
     fuse_reply_err(req, 0);
 }
 
 static void op_read(fuse_req_t req, fuse_ino_t number, size_t size, off_t offset,
                     struct fuse_file_info *fi)
 {
-    struct handle *handle = (struct handle *)(uintptr_t)fi->fh;
-
-    if (!handle->file) {
-        size_t begin = (size_t)offset < handle->text_size ? (size_t)offset : handle->text_size;
-        size_t left = handle->text_size - begin;
-        fuse_reply_buf(req, handle->text + begin, size < left ? size : left);
+    if (inode_of(session_of(req), number)->kind == INODE_METRICS) {
+        const struct snapshot *snapshot = (const struct snapshot *)(uintptr_t)fi->fh;
+        size_t begin = (size_t)offset < snapshot->size ? (size_t)offset : snapshot->size;
+        size_t left = snapshot->size - begin;
+        fuse_reply_buf(req, snapshot->text + begin, size < left ? size : left);
         return;
     }
     metrics_count_op(METRICS_OP_READ);
-    pipeline_read(session_worker(), handle->file, (uint64_t)offset, (uint32_t)size,
-                  fi->flags & O_DIRECT, req, session_channel());
+    pipeline_read(session_worker(), (struct packed_file *)(uintptr_t)fi->fh, (uint64_t)offset,
+                  (uint32_t)size, fi->flags & O_DIRECT, req, session_channel());
 }
 
 static void op_opendir(fuse_req_t req, fuse_ino_t number, struct fuse_file_info *fi)

@@ -132,6 +132,8 @@ static void *worker_main(void *argument)
     struct worker *worker = argument;
 
     worker->start_result = worker_open(worker);
+    if (worker->start_result == 0 && worker->set->config.lockdown)
+        lockdown_thread(worker->set->config.lockdown);
     sem_post(&worker->set->ready);
     if (worker->start_result < 0)
         return NULL;

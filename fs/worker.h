@@ -7,6 +7,7 @@
 #define TRUNKFS_WORKER_H
 
 #include "io.h"
+#include "lockdown.h"
 #include "pipeline.h"
 
 struct worker_set;
@@ -19,6 +20,7 @@ struct worker_config {
     unsigned count;
     enum io_kind io_kind;
     const char *fault;
+    const struct lockdown *lockdown; /* NULL: none */
     const int *request_fds; /* one per worker, non-blocking */
     worker_receive *receive;
     void *receive_context;
