@@ -272,6 +272,7 @@ static void frames_done(struct pipeline_worker *worker, struct fetch *fetch)
 
     frame_table_lock(table);
     struct frame *frame = fetch->frames;
+    bool orphans = false;
     fetch->frames = NULL;
     while (frame) {
         struct frame *next = frame->queue_next;
@@ -281,12 +282,16 @@ static void frames_done(struct pipeline_worker *worker, struct fetch *fetch)
         frame->state = FRAME_PACKED;
         if (frame->waiters)
             pipeline_queue(worker, frame);
+        else
+            orphans = !fetch->ahead;
         frame = next;
     }
     fetch->arrived = true;
     if (fetch->ahead)
         prefetch_fetch_arrives(worker->pipeline->prefetcher, fetch);
-    if (fetch->unwanted)
+    /* A fetch ahead that stood in line since somebody wanted part of it is not held ahead: the
+     * other part would keep its memory from those who wait, and nobody would ever drop it. */
+    if (fetch->unwanted || orphans)
         fetch_drop_unused(worker->pipeline, fetch);
     frame_table_unlock(table);
     pipeline_share(worker);
