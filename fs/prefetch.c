@@ -18,7 +18,8 @@ enum {
     WINDOW_MAX = 8 << 20,
     RUN_LARGE = 64 << 20,   /* a stream of that length will go on */
     RUN_MIN = 4 << 20,      /* a stream of that length is a run: reading on pays */
-    DECODE_AHEAD = 2 << 20, /* raw bytes */
+    DECODE_AHEAD = 1 << 20,        /* raw bytes */
+    SMALL_REQUEST = 512 << 10,     /* larger ones keep all workers busy, two at a time */
     STEPS_MAX = 8,          /* strides ahead */
 };
 
@@ -366,7 +367,7 @@ static void choose(struct pipeline *pipeline, struct step *step)
 
     for (unsigned i = 0; stream && i < STREAMS_SERVED; i++) {
         if (is_predictable(pipeline->prefetcher, stream)) {
-            if (!stream->direct && !stream->stride)
+            if (!stream->direct && !stream->stride && stream->last_size < SMALL_REQUEST)
                 step_decode(pipeline, stream, step);
             if (!step->decode && disk_is_free(pipeline, stream)) {
                 if (stream->stride)
