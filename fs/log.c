@@ -55,6 +55,15 @@ bool log_is_new(const char *name, uint64_t place)
     return atomic_exchange(&keys[(key >> 1) % KEY_COUNT], key) != key;
 }
 
+/* Names of files come from strangers: no second line, nothing that a terminal would obey. */
+static void disarm(char *line)
+{
+    for (; *line; line++) {
+        if ((unsigned char)*line < ' ' || *line == 0x7f)
+            *line = '?';
+    }
+}
+
 void log_write(enum log_level level, const char *format, ...)
 {
     char line[1024];
@@ -65,6 +74,7 @@ void log_write(enum log_level level, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(line, sizeof(line), format, arguments);
     va_end(arguments);
+    disarm(line);
     if (goes_to_syslog(level))
         syslog(log_priority(level), "%s", line);
     else

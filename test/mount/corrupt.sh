@@ -106,4 +106,12 @@ bad_vectors() {
 }
 check "bad and unsupported vectors give EIO" bad_vectors
 check "unmount" mount_stop
+# A name that would write lines of its own, or be obeyed by a terminal, does neither in the log.
+mkdir names
+head -c 5000 /dev/zero >"names/$(printf 'a\ntrunkfs: \033[31mforged').trunk"
+mount_start "$work/names"
+refuse "a damaged file with a hostile name" cat "$mnt/$(printf 'a\ntrunkfs: \033[31mforged')"
+also "... and the daemon lives" mount_stop
+also "... is logged in one harmless line" \
+    bash -c 'grep -q "a?trunkfs: ?.31mforged" "$0" && ! grep -q "^trunkfs: .\[31m" "$0"' "$daemon_log"
 finish
