@@ -2,12 +2,25 @@
 #include "bytes.h"
 #include "rans12_decode_kernel.h"
 
-/* Replace each marker among the symbols of a group by the next literal. */
+/* Is one of the eight bytes zero? */
+static inline bool has_zero(uint64_t bytes)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    return (bytes - ones) & ~bytes & ones << 7;
+}
+
+/* Replace each marker among the symbols of a group by the next literal; few have one. */
 static const uint8_t *place_literals(uint8_t *symbols, uint8_t marker, const uint8_t *literals)
 {
-    for (unsigned i = 0; i < RANS12_LANES; i++)
-        if (symbols[i] == marker)
-            symbols[i] = *literals++;
+    const uint64_t markers = marker * UINT64_C(0x0101010101010101);
+
+    for (unsigned i = 0; i < RANS12_LANES; i += 8) {
+        if (!has_zero(get_le64(symbols + i) ^ markers))
+            continue;
+        for (unsigned k = i; k < i + 8; k++)
+            if (symbols[k] == marker)
+                symbols[k] = *literals++;
+    }
     return literals;
 }
 
