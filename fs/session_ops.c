@@ -196,14 +196,30 @@ static void op_release(fuse_req_t req, fuse_ino_t number, struct fuse_file_info 
     fuse_reply_err(req, 0);
 }
 
+/* From a copy: as soon as the reply is out its reader may close the file, and another worker
+ * then frees the snapshot, though this call has not returned yet. */
+static void reply_metrics(fuse_req_t req, const struct snapshot *snapshot, size_t size,
+                          uint64_t offset)
+{
+    size_t begin = offset < snapshot->size ? (size_t)offset : snapshot->size;
+    size_t left = snapshot->size - begin;
+    size_t count = size < left ? size : left;
+    char *copy = malloc(count + 1);
+
+    if (!copy) {
+        fuse_reply_err(req, ENOMEM);
+        return;
+    }
+    memcpy(copy, snapshot->text + begin, count);
+    fuse_reply_buf(req, copy, count);
+    free(copy);
+}
+
 static void op_read(fuse_req_t req, fuse_ino_t number, size_t size, off_t offset,
                     struct fuse_file_info *fi)
 {
     if (inode_of(session_of(req), number)->kind == INODE_METRICS) {
-        const struct snapshot *snapshot = (const struct snapshot *)(uintptr_t)fi->fh;
-        size_t begin = (size_t)offset < snapshot->size ? (size_t)offset : snapshot->size;
-        size_t left = snapshot->size - begin;
-        fuse_reply_buf(req, snapshot->text + begin, size < left ? size : left);
+        reply_metrics(req, (const struct snapshot *)(uintptr_t)fi->fh, size, (uint64_t)offset);
         return;
     }
     metrics_count_op(METRICS_OP_READ);
