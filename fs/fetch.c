@@ -11,7 +11,12 @@
 #include "pipeline_private.h"
 #include "prefetch.h"
 
-enum { PAGE = 4096 };
+enum {
+    PAGE = 4096,
+    /* Bytes being read at a time: enough for the fastest disk to be busy, and not so many that
+     * it gets slower, as virtual ones do, or that those who come later wait long. */
+    DEPTH_MAX = 8 << 20,
+};
 
 static uint64_t frame_end(const struct frame *frame)
 {
@@ -57,14 +62,21 @@ static void fetch_submit(struct pipeline_worker *worker, struct fetch *fetch)
     io_submit(worker->io, &fetch->io);
 }
 
+/* May a read of that size go to the disk now? */
+static bool has_depth(const struct pipeline *pipeline, uint32_t size)
+{
+    size_t fetching = atomic_load(&pipeline->fetching_bytes);
+    return fetching == 0 || fetching + size <= DEPTH_MAX;
+}
+
 /* The line is kept in order, so that nobody starves. (table locked) */
 static void line_up(struct pipeline *pipeline, struct fetch *fetch)
 {
     fetch->ahead = false;
     fetch->next = NULL;
-    *pipeline->starved_tail = fetch;
-    pipeline->starved_tail = &fetch->next;
-    atomic_fetch_add(&pipeline->starved_count, 1);
+    *pipeline->waiting_tail = fetch;
+    pipeline->waiting_tail = &fetch->next;
+    atomic_fetch_add(&pipeline->waiting_count, 1);
 }
 
 /* No memory to read ahead: never mind, unless somebody has asked meanwhile. (table locked) */
@@ -83,13 +95,13 @@ static bool give_up(struct pipeline *pipeline, struct fetch *fetch)
     return true;
 }
 
-/* Submit, or line up for memory. */
+/* Submit, or line up for the disk and for memory. */
 static void fetch_start(struct pipeline_worker *worker, struct fetch *fetch)
 {
     struct pipeline *pipeline = worker->pipeline;
     bool given_up;
 
-    if (!atomic_load(&pipeline->starved_count)) {
+    if (!atomic_load(&pipeline->waiting_count) && has_depth(pipeline, fetch->io.size)) {
         fetch->buffer = packed_area_take(pipeline->area, fetch->io.size);
         if (fetch->buffer) {
             fetch_submit(worker, fetch);
@@ -105,19 +117,23 @@ static void fetch_start(struct pipeline_worker *worker, struct fetch *fetch)
         fetch_free(fetch);
 }
 
-static struct fetch *take_starved(struct pipeline *pipeline)
+/* The first in line, with memory; NULL if it has to wait on. */
+static struct fetch *take_waiting(struct pipeline *pipeline, bool *ret_starved)
 {
     struct fetch *fetch;
 
     frame_table_lock(pipeline->table);
-    fetch = pipeline->starved;
-    if (fetch)
+    fetch = pipeline->waiting;
+    *ret_starved = false;
+    if (fetch && has_depth(pipeline, fetch->io.size)) {
         fetch->buffer = packed_area_take(pipeline->area, fetch->io.size);
+        *ret_starved = !fetch->buffer;
+    }
     if (fetch && fetch->buffer) {
-        pipeline->starved = fetch->next;
-        if (!pipeline->starved)
-            pipeline->starved_tail = &pipeline->starved;
-        atomic_fetch_sub(&pipeline->starved_count, 1);
+        pipeline->waiting = fetch->next;
+        if (!pipeline->waiting)
+            pipeline->waiting_tail = &pipeline->waiting;
+        atomic_fetch_sub(&pipeline->waiting_count, 1);
     } else {
         fetch = NULL;
     }
@@ -129,11 +145,12 @@ void fetch_resume(struct pipeline_worker *worker)
 {
     struct pipeline *pipeline = worker->pipeline;
 
-    while (atomic_load(&pipeline->starved_count)) {
-        struct fetch *fetch = take_starved(pipeline);
+    while (atomic_load(&pipeline->waiting_count)) {
+        bool starved;
+        struct fetch *fetch = take_waiting(pipeline, &starved);
         if (fetch)
             fetch_submit(worker, fetch);
-        else if (!prefetch_yield(worker))
+        else if (!starved || !prefetch_yield(worker))
             break;
     }
 }

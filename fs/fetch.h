@@ -22,7 +22,7 @@ struct fetch {
     bool ahead;                          /* read before anybody asked */
     bool unwanted;                       /* ahead, and no longer of use; table lock */
     bool arrived;                        /* table lock */
-    struct fetch *next;                  /* starved list */
+    struct fetch *next;                  /* waiting list */
     struct fetch *held_next, *held_prev; /* prefetch.c; table lock */
 };
 

@@ -12,12 +12,12 @@
 void pipeline_init(struct pipeline *pipeline)
 {
     pipeline->deferred_tail = &pipeline->deferred;
-    pipeline->starved_tail = &pipeline->starved;
+    pipeline->waiting_tail = &pipeline->waiting;
 }
 
 bool pipeline_accepts(const struct pipeline *pipeline)
 {
-    return !atomic_load(&pipeline->deferred_count) && !atomic_load(&pipeline->starved_count);
+    return !atomic_load(&pipeline->deferred_count);
 }
 
 void pipeline_queue(struct pipeline_worker *worker, struct frame *frame)

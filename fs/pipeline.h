@@ -40,12 +40,12 @@ struct pipeline {
     struct prefetcher *prefetcher; /* NULL: none */
     atomic_uint in_flight;         /* requests not yet answered */
     atomic_uint deferred_count;    /* of them, those that wait for memory */
-    atomic_uint starved_count;     /* fetches that wait for packed memory */
+    atomic_uint waiting_count;     /* fetches that wait for packed memory, or for the disk */
     atomic_uint ready_count;       /* frames in decode queues */
     atomic_size_t fetching_bytes;  /* being read */
     /* table lock: */
     struct read_request *deferred, **deferred_tail;
-    struct fetch *starved, **starved_tail;
+    struct fetch *waiting, **waiting_tail;
 };
 
 /* One worker's share. Fields: its own thread, except those marked. */

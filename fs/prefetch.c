@@ -353,7 +353,7 @@ static bool disk_is_free(const struct pipeline *pipeline, const struct stream *s
     const struct prefetcher *prefetcher = pipeline->prefetcher;
 
     if (stream->file->in_memory || prefetcher->in_flight >= IN_FLIGHT_MAX ||
-        prefetcher->held + CHUNK > prefetcher->held_max || atomic_load(&pipeline->starved_count))
+        prefetcher->held + CHUNK > prefetcher->held_max || atomic_load(&pipeline->waiting_count))
         return false;
     if (stream->direct)
         return atomic_load(&pipeline->in_flight) == 0;

@@ -76,7 +76,8 @@ static bool work(struct worker *worker)
         busy = true;
     pipeline_resume(pipeline_worker);
     /* What is finished comes first, but the disk must not run dry meanwhile. */
-    if (atomic_load(&pipeline->fetching_bytes) < DISK_FED && atomic_load(&pipeline->ready_count) &&
+    if (atomic_load(&pipeline->fetching_bytes) < DISK_FED &&
+        !atomic_load(&pipeline->waiting_count) && atomic_load(&pipeline->ready_count) &&
         take_request(worker))
         (void)pipeline_collect(pipeline_worker); /* submits */
     return pipeline_decode(pipeline_worker) || busy || take_request(worker) ||
