@@ -25,7 +25,8 @@ struct bench_case {
     unsigned threads;
 };
 
-/* Speeds in 10^9 raw bytes a second: medians over rounds in which all of them took turns. */
+/* Speeds in 10^9 raw bytes a second: medians over rounds in which all of them took turns. Of one
+ * thread, by its processor time. */
 struct bench_result {
     double ratio; /* of the whole packed file: index, alignment, superblock */
     double memcpy_gbps;
