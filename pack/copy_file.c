@@ -81,6 +81,21 @@ static int copy_extents(int source_fd, int copy_fd, uint64_t size,
     return 0;
 }
 
+/* What is a hole in both files is equal without reading it, which could take hours. */
+static int skip_holes(int a_fd, int b_fd, uint64_t size, uint64_t *offset)
+{
+    uint64_t a_start, b_start, end;
+
+    int r = io_next_data(a_fd, *offset, size, &a_start, &end);
+    if (r == 0 && a_start > *offset)
+        r = io_next_data(b_fd, *offset, size, &b_start, &end);
+    else
+        return r;
+    if (r == 0)
+        *offset = a_start < b_start ? a_start : b_start;
+    return r;
+}
+
 int copy_file_compare(int a_fd, int b_fd, uint64_t size, uint64_t *ret_offset)
 {
     autofree uint8_t *a = malloc(PIECE_SIZE);
@@ -89,11 +104,14 @@ int copy_file_compare(int a_fd, int b_fd, uint64_t size, uint64_t *ret_offset)
     if (!a || !b)
         return -ENOMEM;
     for (uint64_t offset = 0; offset < size; offset += PIECE_SIZE) {
+        int r = skip_holes(a_fd, b_fd, size, &offset);
+        if (r < 0)
+            return r;
         size_t piece = size - offset < PIECE_SIZE ? (size_t)(size - offset) : PIECE_SIZE;
 
         if (interrupt_pending())
             return -ECANCELED;
-        int r = io_read(a_fd, a, piece, offset);
+        r = io_read(a_fd, a, piece, offset);
         if (r == 0)
             r = io_read(b_fd, b, piece, offset);
         if (r < 0)
