@@ -72,8 +72,8 @@ static int sync_directories(const struct pack_task *task)
 static int open_output(const struct pack_task *task, const char **ret_what)
 {
     *ret_what = "opening the output again";
-    autoclose int fd = beneath_open(task->common->destination_fd, task->entry->output_path,
-                                    O_RDONLY | O_NONBLOCK);
+    autoclose int fd =
+        beneath_open(task->common->destination_fd, task->entry->output_path, O_RDONLY | O_NONBLOCK);
     if (fd < 0)
         return fd;
     *ret_what = "syncing the output";
