@@ -11,6 +11,8 @@ enum {
     FAST_BITS = 7 * FRAME_BIT,
     /* Where a trial of zstd saves more than bits / ZSTD_SURE, no other is asked: text. */
     ZSTD_SURE = 4,
+    /* In shorter frames, tables of exponent and mantissa together cost more than they save. */
+    JOINT_SIZE_MIN = 24 << 10,
     /* What a sample may be wrong by. */
     CHANCE_BITS = FRAME_BIT / 16,
     /* Bytes of a stretch of the frame, to look for repeats, and to try zstd with. */
@@ -170,6 +172,7 @@ int frame_plan_make(const struct frame_encode_options *options, const struct fra
         return r;
     if (zstd_bits + zstd_bits / FRAME_PLAN_RIVAL_GAIN < view.bits)
         *ret_rival = *ret;
-    plan_view(options->codec, &sample, &view, ret);
+    bool too_short = options->codec == FRAME_CODEC_SMALL && raw_size < JOINT_SIZE_MIN;
+    plan_view(too_short ? FRAME_CODEC_AUTO : options->codec, &sample, &view, ret);
     return 0;
 }

@@ -14,7 +14,11 @@
 struct rans12_encoder {
     struct rans12_planner *planner;
     const struct frame_log2 *log2;
-    uint8_t *selectors;   /* one byte each */
+    uint8_t *selectors; /* one byte each */
+    uint8_t *front;     /* what stands in front of the literals */
+    size_t front_room;
+    uint8_t *words; /* which come backwards, from its end */
+    size_t words_room;
     const uint8_t *plane; /* borrowed from rans12_plan until rans12_encode */
     size_t size;
     struct rans12_plan plan;
@@ -28,8 +32,15 @@ int rans12_encoder_new(size_t max_size, const struct frame_log2 *log2, struct ra
     if (!encoder)
         return -ENOMEM;
     encoder->log2 = log2;
-    encoder->selectors = malloc(max_size / RANS12_SECTION + 2);
-    if (!encoder->selectors || rans12_planner_new(max_size + RANS12_LANES, &encoder->planner) < 0) {
+    size_t section_count = max_size / RANS12_SECTION + 2;
+    encoder->selectors = malloc(section_count);
+    encoder->front_room = RANS12_HEADER_SIZE + RANS12_MARK_SIZE +
+                          RANS12_TABLES_MAX * RANS12_TABLE_SIZE_MAX + section_count;
+    encoder->front = malloc(encoder->front_room);
+    encoder->words_room = 2 * section_count * RANS12_SECTION; /* a word a symbol, and some */
+    encoder->words = malloc(encoder->words_room);
+    if (!encoder->selectors || !encoder->front || !encoder->words ||
+        rans12_planner_new(max_size + RANS12_LANES, &encoder->planner) < 0) {
         rans12_encoder_free(encoder);
         return -ENOMEM;
     }
@@ -43,6 +54,8 @@ void rans12_encoder_free(struct rans12_encoder *encoder)
         return;
     rans12_planner_free(encoder->planner);
     free(encoder->selectors);
+    free(encoder->front);
+    free(encoder->words);
     free(encoder);
 }
 
@@ -83,25 +96,26 @@ size_t rans12_plan(struct rans12_encoder *encoder, const uint8_t *plane, size_t 
            (section_count * plan->table_bits + 7) / 8 + (size_t)(plan->cost / (8 * FRAME_BIT));
 }
 
-/* Header, tables and selectors; zeroed before. Returns the size; room was checked. */
-static size_t write_front(const struct rans12_encoder *encoder, size_t section_count,
-                          uint8_t *packed)
+/* Header, tables and selectors, to encoder->front. Returns their size. */
+static size_t write_front(const struct rans12_encoder *encoder, size_t section_count)
 {
     const struct rans12_plan *plan = &encoder->plan;
     size_t offset = RANS12_HEADER_SIZE, position = 0;
+    uint8_t *front = encoder->front;
 
-    packed[0] = (uint8_t)(plan->table_bits | (plan->marked ? RANS12_SHAPE_MARKED : 0));
+    memset(front, 0, encoder->front_room);
+    front[0] = (uint8_t)(plan->table_bits | (plan->marked ? RANS12_SHAPE_MARKED : 0));
     if (plan->marked) {
-        packed[offset] = plan->marker;
-        put_le24(packed + offset + 1, (uint32_t)plan->literal_count);
+        front[offset] = plan->marker;
+        put_le24(front + offset + 1, (uint32_t)plan->literal_count);
         offset += RANS12_MARK_SIZE;
     }
     for (unsigned t = 0; t < 1u << plan->table_bits; t++)
-        position = rans12_table_write(&plan->tables[t], plan->marked, packed + offset, position);
+        position = rans12_table_write(&plan->tables[t], plan->marked, front + offset, position);
     offset += (position + 7) / 8;
     for (size_t k = 0; k < section_count; k++) {
         size_t bit = k * plan->table_bits;
-        packed[offset + bit / 8] |= (uint8_t)(encoder->selectors[k] << bit % 8);
+        front[offset + bit / 8] |= (uint8_t)(encoder->selectors[k] << bit % 8);
     }
     return offset + (section_count * plan->table_bits + 7) / 8;
 }
@@ -134,20 +148,17 @@ static void put_literals(const struct rans12_encoder *encoder, size_t coded_size
     }
 }
 
-/* The words of all groups, in front of end. Returns where they begin; NULL if that is less than
- * a section behind limit. */
-static uint8_t *encode_sections(const struct rans12_encoder *encoder, size_t group_count,
-                                uint32_t states[RANS12_LANES], const uint8_t *limit, uint8_t *end)
+/* The words of all groups, at the end of encoder->words. Returns where they begin. */
+static const uint8_t *encode_sections(const struct rans12_encoder *encoder, size_t group_count,
+                                      uint32_t states[RANS12_LANES])
 {
     bool vectors = isa_current() == ISA_AVX512;
     size_t section = (group_count + RANS12_SECTION_GROUPS - 1) / RANS12_SECTION_GROUPS;
-    uint8_t *words = end;
+    uint8_t *words = encoder->words + encoder->words_room;
 
     while (section-- > 0) {
         size_t first = section * RANS12_SECTION_GROUPS;
         size_t groups = group_count - first;
-        if (words - limit < 2 * RANS12_SECTION + 2)
-            return NULL;
         const struct rans12_codes *codes = &encoder->codes[encoder->selectors[section]];
         const uint8_t *symbols = encoder->plane + first * RANS12_LANES;
 #if defined(__x86_64__)
@@ -171,26 +182,22 @@ int rans12_encode(struct rans12_encoder *encoder, uint8_t *packed, size_t room,
     size_t literal_count = encoder->plan.literal_count;
     uint32_t states[RANS12_LANES];
 
-    /* front, literals, states; then the words, which come backwards from the end of room */
-    size_t front_room = RANS12_HEADER_SIZE + RANS12_MARK_SIZE +
-                        RANS12_TABLES_MAX * RANS12_TABLE_SIZE_MAX + section_count / 4 + 1;
-    if (room < front_room + literal_count + RANS12_STATES_SIZE)
-        return -ENOSPC;
-    memset(packed, 0, front_room);
-    size_t offset = write_front(encoder, section_count, packed);
-    if (literal_count > 0)
-        put_literals(encoder, group_count * RANS12_LANES, packed + offset);
-    uint8_t *states_at = packed + offset + literal_count;
-    offset += literal_count + RANS12_STATES_SIZE;
-
     load_states(encoder, group_count * RANS12_LANES, states);
-    uint8_t *words = encode_sections(encoder, group_count, states, packed + offset, packed + room);
-    if (!words)
+    const uint8_t *words = encode_sections(encoder, group_count, states);
+    size_t words_size = (size_t)(encoder->words + encoder->words_room - words);
+    size_t front_size = write_front(encoder, section_count);
+    size_t size = front_size + literal_count + RANS12_STATES_SIZE + words_size;
+    if (size > room)
         return -ENOSPC;
-    for (unsigned lane = 0; lane < RANS12_LANES; lane++)
-        put_le32(states_at + 4 * lane, states[lane]);
-    size_t words_size = (size_t)(packed + room - words);
-    memmove(packed + offset, words, words_size);
-    *ret_packed_size = offset + words_size;
+
+    memcpy(packed, encoder->front, front_size);
+    packed += front_size;
+    if (literal_count > 0)
+        put_literals(encoder, group_count * RANS12_LANES, packed);
+    packed += literal_count;
+    for (unsigned lane = 0; lane < RANS12_LANES; lane++, packed += 4)
+        put_le32(packed, states[lane]);
+    memcpy(packed, words, words_size);
+    *ret_packed_size = size;
     return 0;
 }
