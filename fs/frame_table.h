@@ -4,7 +4,8 @@
  * wait for them; it is held for look-ups and list operations only, never over I/O,
  * decoding or a reply. Functions marked (locked) need it held.
  *
- * Lock order: table lock, then the lock of packed_area. Nothing else is taken under it.
+ * Lock order: the lock of file_set, then the table's, then packed_area's. Nothing else is
+ * taken under it; the lock of inode_table is a leaf too, taken under none of them.
  *
  * Buffers: a request is admitted when all frames that it needs can have a buffer beside
  * those already promised or in use (frame_table_admit). Promises are kept by evicting

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <syslog.h>
+#include <time.h>
 
 static atomic_bool log_debug_on;
 static atomic_int log_current_target; /* enum log_target */
@@ -15,8 +16,11 @@ void log_set_debug(bool on)
 
 void log_set_target(enum log_target target)
 {
-    if (target != LOG_TARGET_STDERR)
-        openlog("trunkfs", LOG_PID | LOG_NDELAY, LOG_DAEMON); /* connects before any lockdown */
+    if (target != LOG_TARGET_STDERR) {
+        /* Connect and read the time zone before any lockdown. */
+        openlog("trunkfs", LOG_PID | LOG_NDELAY, LOG_DAEMON);
+        tzset();
+    }
     atomic_store(&log_current_target, (int)target);
 }
 
