@@ -127,6 +127,27 @@ static bool is_packed_already(struct work *work)
     return same;
 }
 
+/* Is it any packed file at all? */
+static bool is_packed_file(struct work *work)
+{
+    struct packed_file file;
+    int fd = openat(work->parent_fd, work->packed_name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+
+    if (fd < 0 || packed_file_open(fd, &file, NULL) < 0)
+        return false;
+    packed_file_close(&file);
+    return true;
+}
+
+/* By size and time, as a copy of the source has them. */
+static bool is_copy(const struct work *work, const struct stat *present)
+{
+    const struct stat *st = &work->source.st;
+
+    return S_ISREG(present->st_mode) && present->st_size == st->st_size &&
+           is_same_time(present, st->st_mtim.tv_sec, (uint32_t)st->st_mtim.tv_nsec);
+}
+
 static bool is_copied_already(struct work *work)
 {
     const struct stat *st = &work->source.st;
@@ -135,14 +156,13 @@ static bool is_copied_already(struct work *work)
     if (fstatat(work->parent_fd, work->copy_name, &present, AT_SYMLINK_NOFOLLOW) < 0)
         return false;
     work->task->stored_size = (uint64_t)st->st_size;
-    return S_ISREG(present.st_mode) && present.st_size == st->st_size &&
-           is_same_time(&present, st->st_mtim.tv_sec, (uint32_t)st->st_mtim.tv_nsec) &&
-           ((present.st_mode ^ st->st_mode) & TRUNK_MODE_MASK) == 0;
+    return is_copy(work, &present) && ((present.st_mode ^ st->st_mode) & TRUNK_MODE_MASK) == 0;
 }
 
-/* After a file has taken one of its two names, what an earlier run left under the other one
- * would show the same name twice. */
-static int remove_other(struct work *work, bool packed)
+/* A file under the name that the output does not take would show the same name twice. It is
+ * removed if an earlier run made it, and in the way if not: it may be all that somebody has.
+ * Returns 1 if there is one to remove, 0 if there is none, -EEXIST. */
+static int check_other(struct work *work, bool packed, const char **ret_what)
 {
     const char *other = packed ? work->copy_name : work->packed_name;
     struct stat st;
@@ -153,7 +173,23 @@ static int remove_other(struct work *work, bool packed)
         return 0;
     if (st.st_dev == work->source.st.st_dev && st.st_ino == work->source.st.st_ino)
         return 0;
-    return unlinkat(work->parent_fd, other, 0) < 0 ? -errno : 0;
+    if (packed ? is_copy(work, &st) : is_packed_file(work))
+        return 1;
+    *ret_what = packed ? "a file of that name in the destination is not its copy; move it away"
+                       : "NAME.trunk in the destination is not a packed file; move it away";
+    return -EEXIST;
+}
+
+/* After a file has taken one of its two names. */
+static int remove_other(struct work *work, bool packed, const char **ret_what)
+{
+    int r = check_other(work, packed, ret_what);
+
+    if (r <= 0)
+        return r;
+    *ret_what = "removing what an earlier run left under its other name";
+    return unlinkat(work->parent_fd, packed ? work->copy_name : work->packed_name, 0) < 0 ? -errno
+                                                                                          : 0;
 }
 
 static int publish(struct work *work, struct temp_file *temp, const char *name,
@@ -163,6 +199,9 @@ static int publish(struct work *work, struct temp_file *temp, const char *name,
 
     *ret_what = "setting mode and time";
     int r = temp_file_dress(temp, &work->source.st);
+    if (r < 0)
+        return r;
+    r = check_other(work, work->task->outcome == PACK_PACKED, ret_what);
     if (r < 0)
         return r;
     *ret_what = "it is its own output; choose another destination";
@@ -285,8 +324,7 @@ static int finish_output(struct work *work, const char **ret_what)
     struct pack_task *task = work->task;
     bool packed = is_packed_outcome(task->outcome);
 
-    *ret_what = "removing what an earlier run left under its other name";
-    int r = remove_other(work, packed);
+    int r = remove_other(work, packed, ret_what);
     if (r < 0)
         return r;
     *ret_what = "naming the output";

@@ -29,6 +29,17 @@ check "the packed directory still verifies" "$TRUNKPACK" verify -q --against src
 sample text 10 >file
 refuse "destination is a file" "$TRUNKPACK" pack src file
 
+# --- what already stands in the destination
+mkdir taken
+sample text 10 >taken/weights
+refuse "a stranger's file of the source's name is in the way" "$TRUNKPACK" pack -q src taken
+also "... is named" grep -q 'weights.*move it away' "$err"
+also "... and is still there, alone" test -f taken/weights -a ! -e taken/weights.trunk
+rm taken/weights
+cp -p src/weights taken/weights && chmod 0600 taken/weights
+check "a copy of the source, of another mode, gives way" "$TRUNKPACK" pack -q src taken
+also "... and is gone" test ! -e taken/weights -a -f taken/weights.trunk
+
 # --- selection
 check "--exclude" "$TRUNKPACK" pack -q --exclude '*.json' src excluded
 also "... leaves out what matches" bash -c '! ls excluded | grep -q json'
