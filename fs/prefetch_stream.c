@@ -23,9 +23,13 @@ static bool continues(const struct stream *stream, uint64_t offset, uint32_t siz
            offset <= stream->next + slack;
 }
 
+/* The third request at equal distances makes a stride of them. */
 static bool steps_on(const struct stream *stream, uint64_t offset)
 {
-    return stream->stride != 0 && (int64_t)offset - (int64_t)stream->last_offset == stream->stride;
+    int64_t stride = stream->stride ? stream->stride : stream->candidate;
+
+    return stride != 0 && (stream->stride || stream->streak == 0) &&
+           (int64_t)offset - (int64_t)stream->last_offset == stride;
 }
 
 static void advance(struct stream_set *set, struct stream *stream, uint64_t offset, uint32_t size,
@@ -45,20 +49,19 @@ static void advance(struct stream_set *set, struct stream *stream, uint64_t offs
         stream->steps--;
 }
 
-/* A stream of one request so far: the distance to this one may be a stride. */
-static struct stream *find_single(struct stream_set *set, const struct packed_file *file,
-                                  uint64_t offset)
+/* The distance from the latest stream of one request: perhaps a stride. It stays what it is, a
+ * forward stream perhaps. 0: there is none. */
+static int64_t find_distance(const struct stream_set *set, const struct packed_file *file,
+                             uint64_t offset)
 {
-    struct stream *latest = NULL;
+    const struct stream *latest = NULL;
 
     for (unsigned i = 0; i < STREAM_COUNT; i++) {
-        struct stream *stream = &set->streams[i];
-        if (stream->file == file && offset != stream->last_offset &&
-            (stream->streak == 0 || (stream->stride && stream->streak < STEADY_STRIDE)) &&
-            (!latest || stream->used > latest->used))
+        const struct stream *stream = &set->streams[i];
+        if (stream->file == file && stream->streak == 0 && (!latest || stream->used > latest->used))
             latest = stream;
     }
-    return latest;
+    return latest ? (int64_t)offset - (int64_t)latest->last_offset : 0;
 }
 
 static struct stream *find(struct stream_set *set, const struct packed_file *file, uint64_t offset,
@@ -66,8 +69,15 @@ static struct stream *find(struct stream_set *set, const struct packed_file *fil
 {
     for (unsigned i = 0; i < STREAM_COUNT; i++) {
         struct stream *stream = &set->streams[i];
-        if (stream->file == file && (continues(stream, offset, size) || steps_on(stream, offset)))
+        if (stream->file != file)
+            continue;
+        if (continues(stream, offset, size))
             return stream;
+        if (steps_on(stream, offset)) {
+            if (!stream->stride)
+                stream->stride = stream->candidate;
+            return stream;
+        }
     }
     return NULL;
 }
@@ -87,6 +97,7 @@ void stream_set_note(struct stream_set *set, struct packed_file *file, uint64_t 
                      uint32_t size, bool direct, struct stream_event *ret)
 {
     struct stream *stream = find(set, file, offset, size);
+    int64_t candidate;
 
     *ret = (struct stream_event){.stream = stream};
     if (stream) {
@@ -94,15 +105,7 @@ void stream_set_note(struct stream_set *set, struct packed_file *file, uint64_t 
         return;
     }
     ret->started = true;
-    stream = find_single(set, file, offset);
-    if (stream) {
-        stream->stride = (int64_t)offset - (int64_t)stream->last_offset;
-        stream->streak = 0;
-        stream->last_offset = offset;
-        stream->last_size = size;
-        stream->used = ++set->clock;
-    }
-    /* It may as well begin a forward stream. */
+    candidate = find_distance(set, file, offset);
     ret->stream = find_oldest(set);
     ret->old = *ret->stream;
     *ret->stream = (struct stream){.file = file,
@@ -110,6 +113,7 @@ void stream_set_note(struct stream_set *set, struct packed_file *file, uint64_t 
                                    .next = offset + size,
                                    .last_offset = offset,
                                    .last_size = size,
+                                   .candidate = candidate,
                                    .direct = direct,
                                    .started = set->clock + 1,
                                    .used = set->clock + 1};

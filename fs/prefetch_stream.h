@@ -21,9 +21,10 @@ struct stream {
     uint64_t next;            /* end of what was asked for */
     uint64_t last_offset;     /* of the latest request */
     uint32_t last_size;
-    int64_t stride;   /* 0: forward */
-    unsigned streak;  /* requests in a row that continued it */
-    unsigned resumes; /* times that it went on when nothing was in flight (prefetch.c) */
+    int64_t stride;    /* 0: forward */
+    int64_t candidate; /* what may turn out to be the stride; 0: nothing */
+    unsigned streak;   /* requests in a row that continued it */
+    unsigned resumes;  /* times that it went on when nothing was in flight (prefetch.c) */
     bool direct;
     uint64_t used; /* stream_set's clock at the latest request */
 
