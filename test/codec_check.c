@@ -130,3 +130,32 @@ size_t codec_check_round_trip(const uint8_t *raw, size_t raw_size, enum frame_co
     free(got);
     return first_size;
 }
+
+static size_t draw(uint32_t *state, size_t limit)
+{
+    *state = *state * 1664525 + 1013904223;
+    return (*state >> 8) % limit;
+}
+
+void codec_check_changes(const uint8_t *raw, size_t raw_size, enum frame_codec codec,
+                         unsigned changes)
+{
+    enum { FRONT = 300 };
+    size_t room = frame_encode_bound(raw_size), size;
+    uint8_t *packed = allocate(room);
+    struct frame_summary summary;
+    uint32_t state = 77;
+
+    if (frame_encode(encoder_get(codec), raw, raw_size, packed, room, &size, &summary) < 0)
+        codec_check_fail("can't encode");
+    for (unsigned n = 0; n < changes; n++) {
+        size_t at = draw(&state, n % 2 || size < FRONT ? size : FRONT);
+        uint8_t old = packed[at];
+        packed[at] ^= (uint8_t)(1 + draw(&state, 255));
+        (void)codec_check_decode(packed, size, raw_size, NULL);
+        packed[at] = old;
+    }
+    for (unsigned n = 0; n < changes / 4; n++)
+        (void)codec_check_decode(packed, draw(&state, size), raw_size, NULL);
+    free(packed);
+}

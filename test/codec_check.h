@@ -21,6 +21,11 @@ int codec_check_decode(const uint8_t *packed, size_t packed_size, size_t raw_siz
 /* Encode by every instruction set, decode, and compare with raw. Returns the packed size. */
 size_t codec_check_round_trip(const uint8_t *raw, size_t raw_size, enum frame_codec codec);
 
+/* Encode raw and decode it after changes of one byte each, half of them near the
+ * front, where the tables are, and after a quarter as many cuts. */
+void codec_check_changes(const uint8_t *raw, size_t raw_size, enum frame_codec codec,
+                         unsigned changes);
+
 /* End the process with a message, as the above do. */
 void codec_check_fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 

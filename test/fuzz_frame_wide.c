@@ -14,6 +14,7 @@
 #include "codec_check.h"
 #include "format.h"
 #include "frame_format.h"
+#include "fuzz_input.h"
 #include "plane_bits.h"
 #include "rans12_table.h"
 
@@ -23,27 +24,6 @@ enum {
     CHANGES_MAX = 8,
     HEADER_SIZE = TRUNK_FRAME_HEADER_SIZE + PLANE_ENTRY_SIZE,
 };
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-struct input {
-    const uint8_t *data;
-    size_t size;
-};
-
-static uint8_t take(struct input *input)
-{
-    if (input->size == 0)
-        return 0;
-    input->size--;
-    return *input->data++;
-}
-
-static uint32_t draw(uint32_t *state)
-{
-    *state = *state * 1664525 + 1013904223;
-    return *state >> 8;
-}
 
 /* The parts of a plane, as 8.1 of FORMAT.md lists them. */
 struct parts {

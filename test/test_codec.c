@@ -9,22 +9,14 @@
 #include "bytes.h"
 #include "checksum.h"
 #include "codec_check.h"
-#include "format.h"
+#include "fuzz_input.h"
 #include "isa.h"
 #include "sample.h"
 #include "unit.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size); /* fuzz_frame_structured.c */
-
 static const enum frame_codec codecs[] = {FRAME_CODEC_AUTO, FRAME_CODEC_FAST, FRAME_CODEC_SMALL,
                                           FRAME_CODEC_ZSTD, FRAME_CODEC_RAW};
 enum { CODECS = sizeof(codecs) / sizeof(codecs[0]) };
-
-static uint32_t draw(uint32_t *state)
-{
-    *state = *state * 1664525 + 1013904223;
-    return *state >> 8;
-}
 
 /* A bf16 number: exponent, and seven bits of mantissa with the sign below them. */
 static uint16_t number(uint32_t exponent, uint32_t rest)
@@ -272,30 +264,9 @@ END_TEST
 /* One byte changed anywhere in a frame of full size: the same verdict, the same bytes. */
 START_TEST(any_change)
 {
-    enum { SIZE = 262144, CHANGES = 150 };
-    const struct frame_encode_options options = {codecs[_i], 1};
-    struct frame_encoder *encoder;
-    struct frame_summary summary;
-    uint8_t *raw = make(12, 2, SIZE, 0), *packed = malloc(frame_encode_bound(SIZE));
-    size_t size;
-    uint32_t state = 77;
-
-    ck_assert_ptr_nonnull(packed);
-    ck_assert_int_eq(frame_encoder_new(&options, SIZE, &encoder), 0);
-    ck_assert_int_eq(
-        frame_encode(encoder, raw, SIZE, packed, frame_encode_bound(SIZE), &size, &summary), 0);
-    for (unsigned n = 0; n < CHANGES; n++) {
-        /* Half of the changes near the front, where the tables are. */
-        size_t at = draw(&state) % (n % 2 ? size : 300);
-        uint8_t old = packed[at];
-        packed[at] ^= (uint8_t)(1 + draw(&state) % 255);
-        (void)codec_check_decode(packed, size, SIZE, NULL);
-        packed[at] = old;
-    }
-    for (unsigned n = 0; n < CHANGES; n++)
-        (void)codec_check_decode(packed, draw(&state) % size, SIZE, NULL);
-    frame_encoder_free(encoder);
-    free(packed);
+    enum { SIZE = 262144 };
+    uint8_t *raw = make(12, 2, SIZE, 0);
+    codec_check_changes(raw, SIZE, codecs[_i], 150);
     free(raw);
 }
 END_TEST

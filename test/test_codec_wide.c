@@ -6,22 +6,13 @@
 
 #include "bytes.h"
 #include "codec_check.h"
-#include "frame_decode.h"
-#include "frame_format.h"
+#include "fuzz_input.h"
 #include "unit.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size); /* fuzz_frame_wide.c */
 
 enum { FRAME_SIZE = 262144 };
 
 static const enum frame_codec codecs[] = {FRAME_CODEC_AUTO, FRAME_CODEC_FAST, FRAME_CODEC_SMALL};
 enum { CODECS = sizeof(codecs) / sizeof(codecs[0]) };
-
-static uint32_t draw(uint32_t *state)
-{
-    *state = *state * 1664525 + 1013904223;
-    return *state >> 8;
-}
 
 /* Bell-shaped, about -1 to 1 in units of 2^-20: a sum of uniform numbers. Rows of 384 differ in
  * scale. */
@@ -236,32 +227,8 @@ END_TEST
  * same bytes. */
 START_TEST(any_change)
 {
-    enum { CHANGES = 100 };
-    const struct frame_encode_options options = {codecs[_i % CODECS], 1};
-    struct frame_encoder *encoder;
-    struct frame_summary summary;
     uint8_t *raw = make((unsigned)_i / CODECS, 2, FRAME_SIZE, 0);
-    uint8_t *packed = malloc(frame_encode_bound(FRAME_SIZE));
-    size_t size;
-    uint32_t state = 77;
-
-    ck_assert_ptr_nonnull(packed);
-    ck_assert_int_eq(frame_encoder_new(&options, FRAME_SIZE, &encoder), 0);
-    ck_assert_int_eq(frame_encode(encoder, raw, FRAME_SIZE, packed, frame_encode_bound(FRAME_SIZE),
-                                  &size, &summary),
-                     0);
-    for (unsigned n = 0; n < CHANGES; n++) {
-        /* Half of the changes near the front, where the tables are. */
-        size_t at = draw(&state) % (n % 2 ? size : 300);
-        uint8_t old = packed[at];
-        packed[at] ^= (uint8_t)(1 + draw(&state) % 255);
-        (void)codec_check_decode(packed, size, FRAME_SIZE, NULL);
-        packed[at] = old;
-    }
-    for (unsigned n = 0; n < CHANGES / 4; n++)
-        (void)codec_check_decode(packed, draw(&state) % size, FRAME_SIZE, NULL);
-    frame_encoder_free(encoder);
-    free(packed);
+    codec_check_changes(raw, FRAME_SIZE, codecs[_i % CODECS], 100);
     free(raw);
 }
 END_TEST
