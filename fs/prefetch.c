@@ -39,9 +39,8 @@ void prefetch_fetch_ends(struct prefetcher *prefetcher, struct fetch *fetch)
     prefetcher->held -= fetch->io.size;
 }
 
-/* What was read ahead for a stream that does not come to it: drop. */
-static void drop_ahead(struct prefetcher *prefetcher, struct pipeline *pipeline,
-                       struct stream *stream)
+void prefetch_drop_ahead(struct prefetcher *prefetcher, struct pipeline *pipeline,
+                         struct stream *stream)
 {
     struct fetch *fetch = prefetcher->first;
     uint32_t frame_size = stream->ahead_file ? stream->ahead_file->frame_size : 1;
@@ -80,9 +79,12 @@ static const struct stream *find_origin(struct prefetcher *prefetcher, const str
 /* Does a new stream begin where a jump was foreseen? Then it owns what was read ahead. */
 static void inherit_ahead(struct prefetcher *prefetcher, struct stream *new)
 {
+    uint64_t slack = 16 * (uint64_t) new->last_size; /* the first request may come late */
+
     for (unsigned i = 0; i < STREAM_COUNT; i++) {
         struct stream *stream = &prefetcher->streams.streams[i];
-        if (!stream->jumped || stream->ahead_file != new->file || stream->ahead_begin != new->begin)
+        if (!stream->jumped || stream->ahead_file != new->file ||
+            new->begin < stream->ahead_begin || new->begin - stream->ahead_begin > slack)
             continue;
         new->ahead_file = stream->ahead_file;
         new->ahead_begin = stream->ahead_begin;
@@ -101,7 +103,7 @@ static void run_begins(struct prefetcher *prefetcher, struct pipeline *pipeline,
     for (unsigned i = 0; i < STREAM_COUNT; i++) {
         struct stream *stream = &prefetcher->streams.streams[i];
         if (stream != run && stream->file == run->file && stream->used < run->started)
-            drop_ahead(prefetcher, pipeline, stream);
+            prefetch_drop_ahead(prefetcher, pipeline, stream);
     }
     if (run->from_file) {
         struct jump jump = {.from_file = run->from_file,
@@ -122,14 +124,14 @@ void prefetch_note(struct prefetcher *prefetcher, struct pipeline *pipeline,
     stream = event.stream;
     if (!event.started && stream->jumped && stream->next > stream->jump_end) {
         jump_table_unlearn(&prefetcher->jumps, stream->file, stream->jump_end);
-        drop_ahead(prefetcher, pipeline, stream);
+        prefetch_drop_ahead(prefetcher, pipeline, stream);
     }
     if (!event.started && atomic_load(&pipeline->in_flight) <= 1)
         stream->resumes++;
     if (event.started) {
         const struct stream *origin;
         if (event.old.file)
-            drop_ahead(prefetcher, pipeline, &event.old);
+            prefetch_drop_ahead(prefetcher, pipeline, &event.old);
         inherit_ahead(prefetcher, stream);
         origin = find_origin(prefetcher, stream);
         if (origin) {

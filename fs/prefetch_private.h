@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "pipeline.h"
 #include "prefetch_jump.h"
 #include "prefetch_stream.h"
 
@@ -20,6 +21,10 @@ struct prefetcher {
     size_t in_flight;           /* of them */
     struct fetch *first, *last; /* oldest in front */
 };
+
+/* What was read ahead for a stream that does not come to it: forget. */
+void prefetch_drop_ahead(struct prefetcher *prefetcher, struct pipeline *pipeline,
+                         struct stream *stream);
 
 /* Bytes that a forward stream has asked for so far. */
 static inline uint64_t prefetch_length(const struct stream *stream)

@@ -72,13 +72,16 @@ static bool is_predictable(const struct prefetcher *prefetcher, const struct str
 }
 
 /* Where reading ahead of the stream begins: after it, or where it went from here last time. */
-static void set_cursor(struct prefetcher *prefetcher, struct stream *stream)
+static void set_cursor(struct pipeline *pipeline, struct stream *stream)
 {
     const struct jump *jump;
 
-    if (stream->ahead_file && (stream->jumped || stream->cursor >= stream->next))
+    if (stream->jumped)
         return;
-    jump = find_jump(prefetcher, stream);
+    jump = find_jump(pipeline->prefetcher, stream);
+    if (!jump && stream->ahead_file && stream->cursor >= stream->next)
+        return;
+    prefetch_drop_ahead(pipeline->prefetcher, pipeline, stream);
     stream->jumped = jump != NULL;
     stream->jump_end = stream->next;
     stream->ahead_file = jump ? jump->to_file : stream->file;
@@ -112,14 +115,13 @@ static uint64_t clip_to_others(const struct prefetcher *prefetcher, const struct
 
 static void step_forward(struct pipeline *pipeline, struct stream *stream, struct step *step)
 {
-    struct prefetcher *prefetcher = pipeline->prefetcher;
     uint64_t end;
 
-    set_cursor(prefetcher, stream);
+    set_cursor(pipeline, stream);
     end = (stream->jumped ? stream->ahead_begin : stream->next) + window(stream);
     if (end < stream->cursor + CHUNK)
         return; /* far enough: reads stay long */
-    end = clip_to_others(prefetcher, stream, end);
+    end = clip_to_others(pipeline->prefetcher, stream, end);
     if (end == stream->cursor)
         return;
     stream->cursor =
@@ -181,21 +183,29 @@ static bool disk_is_free(const struct pipeline *pipeline, const struct stream *s
     return atomic_load(&pipeline->fetching_bytes) < BUSY;
 }
 
+static void serve(struct pipeline *pipeline, struct stream *stream, struct step *step)
+{
+    if (!stream->direct && !stream->stride && stream->last_size < SMALL_REQUEST)
+        step_decode(pipeline, stream, step);
+    if (step->decode || !disk_is_free(pipeline, stream))
+        return;
+    if (stream->stride)
+        step_stride(pipeline, stream, step);
+    else
+        step_forward(pipeline, stream, step);
+}
+
 static void choose(struct pipeline *pipeline, struct step *step)
 {
     struct stream_set *set = &pipeline->prefetcher->streams;
     struct stream *stream = stream_set_latest(set, NULL);
+    bool direct_served = false;
 
     for (unsigned i = 0; stream && i < STREAMS_SERVED; i++) {
-        if (is_predictable(pipeline->prefetcher, stream)) {
-            if (!stream->direct && !stream->stride && stream->last_size < SMALL_REQUEST)
-                step_decode(pipeline, stream, step);
-            if (!step->decode && disk_is_free(pipeline, stream)) {
-                if (stream->stride)
-                    step_stride(pipeline, stream, step);
-                else
-                    step_forward(pipeline, stream, step);
-            }
+        /* Runs: where the client was last is where it goes on from; earlier ones are over. */
+        if (is_predictable(pipeline->prefetcher, stream) && !(stream->direct && direct_served)) {
+            direct_served |= stream->direct;
+            serve(pipeline, stream, step);
         }
         if (step->chain || step->decode)
             return;

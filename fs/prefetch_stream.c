@@ -9,18 +9,15 @@ enum {
     STEADY_STRIDE = 2,
 };
 
-/* Requests that are in flight together overtake each other by as much. */
-static uint64_t tolerance(uint32_t size)
-{
-    return 2 * (uint64_t)size;
-}
+/* Requests that are in flight together overtake each other: the thread that received one may
+ * have been kept from noting it while others noted what followed. */
+enum { OVERTAKEN = 16, SKIPPED = 2 }; /* requests */
 
 static bool continues(const struct stream *stream, uint64_t offset, uint32_t size)
 {
-    uint64_t slack = tolerance(size);
-
-    return stream->stride == 0 && offset >= stream->begin && offset + slack >= stream->next &&
-           offset <= stream->next + slack;
+    return stream->stride == 0 && offset >= stream->begin &&
+           offset + OVERTAKEN * (uint64_t)size >= stream->next &&
+           offset <= stream->next + SKIPPED * (uint64_t)size;
 }
 
 /* The third request at equal distances makes a stride of them. */
@@ -64,22 +61,21 @@ static int64_t find_distance(const struct stream_set *set, const struct packed_f
     return latest ? (int64_t)offset - (int64_t)latest->last_offset : 0;
 }
 
+/* The stream that a request belongs to, the latest if it may be several. */
 static struct stream *find(struct stream_set *set, const struct packed_file *file, uint64_t offset,
                            uint32_t size)
 {
+    struct stream *found = NULL;
+
     for (unsigned i = 0; i < STREAM_COUNT; i++) {
         struct stream *stream = &set->streams[i];
-        if (stream->file != file)
-            continue;
-        if (continues(stream, offset, size))
-            return stream;
-        if (steps_on(stream, offset)) {
-            if (!stream->stride)
-                stream->stride = stream->candidate;
-            return stream;
-        }
+        if (stream->file == file && (!found || stream->used > found->used) &&
+            (continues(stream, offset, size) || steps_on(stream, offset)))
+            found = stream;
     }
-    return NULL;
+    if (found && !found->stride && !continues(found, offset, size))
+        found->stride = found->candidate;
+    return found;
 }
 
 static struct stream *find_oldest(struct stream_set *set)
