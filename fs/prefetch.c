@@ -59,17 +59,17 @@ void prefetch_drop_ahead(struct prefetcher *prefetcher, struct pipeline *pipelin
 
 /* The run that a new stream may be the continuation of: the latest one of its kind, in the same
  * file if there is one. */
-static const struct stream *find_origin(struct prefetcher *prefetcher, const struct stream *new)
+static const struct stream *find_origin(struct prefetcher *prefetcher, const struct stream *fresh)
 {
     const struct stream *origin = NULL;
 
     for (unsigned i = 0; i < STREAM_COUNT; i++) {
         const struct stream *stream = &prefetcher->streams.streams[i];
-        if (stream == new || !stream->file || prefetch_length(stream) < PREFETCH_RUN_MIN ||
-            stream->direct != new->direct)
+        if (stream == fresh || !stream->file || prefetch_length(stream) < PREFETCH_RUN_MIN ||
+            stream->direct != fresh->direct)
             continue;
-        if (!origin || (stream->file == new->file) > (origin->file == new->file) ||
-            ((stream->file == new->file) == (origin->file == new->file) &&
+        if (!origin || (stream->file == fresh->file) > (origin->file == fresh->file) ||
+            ((stream->file == fresh->file) == (origin->file == fresh->file) &&
              stream->used > origin->used))
             origin = stream;
     }
@@ -77,22 +77,24 @@ static const struct stream *find_origin(struct prefetcher *prefetcher, const str
 }
 
 /* Does a new stream begin where a jump was foreseen? Then it owns what was read ahead. */
-static void inherit_ahead(struct prefetcher *prefetcher, struct stream *new)
+static void inherit_ahead(struct prefetcher *prefetcher, struct stream *fresh)
 {
-    uint64_t slack = 16 * (uint64_t) new->last_size; /* the first request may come late */
+    uint64_t slack = 16 * (uint64_t)fresh->last_size; /* the first request may come late */
 
     for (unsigned i = 0; i < STREAM_COUNT; i++) {
         struct stream *stream = &prefetcher->streams.streams[i];
-        if (!stream->jumped || stream->ahead_file != new->file ||
-            new->begin < stream->ahead_begin || new->begin - stream->ahead_begin > slack)
+        if (!stream->jumped || stream->ahead_file != fresh->file ||
+            fresh->begin < stream->ahead_begin || fresh->begin - stream->ahead_begin > slack)
             continue;
-        new->ahead_file = stream->ahead_file;
-        new->ahead_begin = stream->ahead_begin;
-        new->cursor = stream->cursor;
-        new->streak = new->resumes = 1;
+        /* Several may have led here; the one that got furthest speaks for all. */
+        if (!fresh->ahead_file || stream->cursor > fresh->cursor) {
+            fresh->ahead_file = stream->ahead_file;
+            fresh->ahead_begin = stream->ahead_begin;
+            fresh->cursor = stream->cursor;
+        }
+        fresh->streak = fresh->resumes = 1;
         stream->ahead_file = NULL;
         stream->jumped = false;
-        return;
     }
 }
 
@@ -174,21 +176,20 @@ void prefetch_forget_file(struct prefetcher *prefetcher, struct pipeline *pipeli
 bool prefetch_yield(struct pipeline_worker *worker)
 {
     struct pipeline *pipeline = worker->pipeline;
-    struct fetch *fetch;
-    bool found = false;
+    struct fetch *fetch = NULL;
 
     if (!pipeline->prefetcher)
         return false;
     frame_table_lock(pipeline->table);
-    for (fetch = pipeline->prefetcher->first; fetch && !found; fetch = fetch->held_next) {
-        if (fetch->arrived && !fetch->unwanted) {
-            fetch_drop_unused(pipeline, fetch);
-            found = true;
+    /* What was read last is wanted last. */
+    for (fetch = pipeline->prefetcher->last; fetch; fetch = fetch->held_prev) {
+        if (fetch->arrived && !fetch->unwanted)
             break;
-        }
     }
+    if (fetch)
+        fetch_drop_unused(pipeline, fetch);
     frame_table_unlock(pipeline->table);
-    return found;
+    return fetch != NULL;
 }
 
 int prefetcher_new(size_t held_max, struct prefetcher **ret)

@@ -43,7 +43,7 @@ void prefetch_fetch_begins(struct prefetcher *prefetcher, struct fetch *fetch);
 void prefetch_fetch_arrives(struct prefetcher *prefetcher, struct fetch *fetch);
 void prefetch_fetch_ends(struct prefetcher *prefetcher, struct fetch *fetch);
 
-/* Requests starve: give the memory of the oldest fetch that nobody uses back. Returns false if
+/* Requests starve: give the memory of the latest fetch that nobody uses back. Returns false if
  * there is none. Not under the lock. */
 bool prefetch_yield(struct pipeline_worker *worker);
 

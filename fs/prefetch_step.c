@@ -183,6 +183,17 @@ static bool disk_is_free(const struct pipeline *pipeline, const struct stream *s
     return atomic_load(&pipeline->fetching_bytes) < BUSY;
 }
 
+/* Where the client of a file was last is where it goes on from; its earlier runs are over. */
+static bool is_over(const struct stream_set *set, const struct stream *stream)
+{
+    for (unsigned i = 0; stream->direct && i < STREAM_COUNT; i++) {
+        const struct stream *other = &set->streams[i];
+        if (other->file == stream->file && other->used > stream->used && other->streak)
+            return true;
+    }
+    return false;
+}
+
 static void serve(struct pipeline *pipeline, struct stream *stream, struct step *step)
 {
     if (!stream->direct && !stream->stride && stream->last_size < SMALL_REQUEST)
@@ -199,14 +210,10 @@ static void choose(struct pipeline *pipeline, struct step *step)
 {
     struct stream_set *set = &pipeline->prefetcher->streams;
     struct stream *stream = stream_set_latest(set, NULL);
-    bool direct_served = false;
 
     for (unsigned i = 0; stream && i < STREAMS_SERVED; i++) {
-        /* Runs: where the client was last is where it goes on from; earlier ones are over. */
-        if (is_predictable(pipeline->prefetcher, stream) && !(stream->direct && direct_served)) {
-            direct_served |= stream->direct;
+        if (is_predictable(pipeline->prefetcher, stream) && !is_over(set, stream))
             serve(pipeline, stream, step);
-        }
         if (step->chain || step->decode)
             return;
         stream = stream_set_latest(set, stream);
