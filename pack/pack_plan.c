@@ -94,6 +94,51 @@ static void settle(struct pack_plan *plan, bool pack_all)
     }
 }
 
+/* By the text alone: target is that of a link at path, below the source. */
+static bool leads_out(const char *path, const char *target)
+{
+    size_t depth = 0;
+
+    if (*target == '/')
+        return true;
+    for (; *path; path++)
+        depth += *path == '/';
+    while (*target) {
+        size_t length = strcspn(target, "/");
+        if (length == 2 && memcmp(target, "..", 2) == 0) {
+            if (depth == 0)
+                return true;
+            depth--;
+        } else if (length > 1 || (length == 1 && *target != '.')) {
+            depth++;
+        }
+        target += length + (target[length] == '/');
+    }
+    return false;
+}
+
+/* A snapshot in a cache of models is nothing but such links, and nobody means to pack those. */
+static void note_links_out(const struct tree *tree)
+{
+    const struct tree_entry *first = NULL;
+    size_t count = 0;
+    struct stat st;
+
+    for (size_t i = 0; i < tree->count; i++) {
+        const struct tree_entry *entry = &tree->entries[i];
+        if (!entry->link_target || !leads_out(entry->path, entry->link_target) ||
+            fstatat(tree->root_fd, entry->path, &st, 0) < 0)
+            continue;
+        first = first ? first : entry;
+        count++;
+    }
+    if (first)
+        report_note(first->path,
+                    "leads out of the source (links that do: %zu): the link is kept, and what it "
+                    "leads to is not packed; to have both, pack a directory that contains both",
+                    count);
+}
+
 int pack_plan_make(struct pack_common *common, struct tree *tree, const char *output_name,
                    struct pack_plan *ret)
 {
@@ -120,6 +165,8 @@ int pack_plan_make(struct pack_common *common, struct tree *tree, const char *ou
         if (r < 0)
             return r;
     }
+    if (!common->options->quiet)
+        note_links_out(tree);
     share_marks(ret, tree, task_of);
     settle(ret, common->options->encode.codec == FRAME_CODEC_RAW);
     return 0;

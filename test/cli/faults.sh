@@ -40,6 +40,17 @@ cp -p src/weights taken/weights && chmod 0600 taken/weights
 check "a copy of the source, of another mode, gives way" "$TRUNKPACK" pack -q src taken
 also "... and is gone" test ! -e taken/weights -a -f taken/weights.trunk
 
+# --- links to what is not packed
+mkdir -p hub/blobs hub/snapshots/a/b
+cp src/weights hub/blobs/0
+ln -s ../../blobs/0 hub/snapshots/a/weights
+ln -s ../../../blobs/0 hub/snapshots/a/b/weights
+ln -s nothing hub/snapshots/a/dangling
+check "links alone" "$TRUNKPACK" pack hub/snapshots/a links
+also "... are said to lead out of the source" grep -q 'weights: leads out.*: 2)' "$err"
+check "links within the source" "$TRUNKPACK" pack hub links.within
+also "... are nothing to speak of" test ! -s "$err"
+
 # --- selection
 check "--exclude" "$TRUNKPACK" pack -q --exclude '*.json' src excluded
 also "... leaves out what matches" bash -c '! ls excluded | grep -q json'
