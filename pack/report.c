@@ -13,6 +13,7 @@
 #include "cleanup.h"
 
 #define PROGRESS_INTERVAL 0.1 /* seconds */
+#define ESTIMATE_AFTER    1.0 /* seconds, before which a speed says nothing */
 
 static struct {
     struct report_options options; /* set once */
@@ -45,6 +46,7 @@ void report_init(const struct report_options *options)
     report.progress = terminal && !options->quiet && !options->json;
     report.lines = !terminal && !options->quiet && !options->json;
     report.start = report_now();
+    report.last_shown = report.start;
     setvbuf(stdout, NULL, _IOLBF, 0); /* a line is seen when its file is done */
 }
 
@@ -83,7 +85,7 @@ static void show_progress_locked(double now)
             report_size(report.expected, expected), speed / 1e6);
     if (report.stored)
         fprintf(stderr, ", ratio %.4f", report_ratio((double)report.stored, (double)report.done));
-    if (speed > 0 && report.expected > report.done) {
+    if (seconds >= ESTIMATE_AFTER && speed > 0 && report.expected > report.done) {
         unsigned long left = (unsigned long)((double)(report.expected - report.done) / speed + 1);
         fprintf(stderr, ", %lu:%02lu:%02lu left", left / 3600, left / 60 % 60, left % 60);
     }
