@@ -190,9 +190,10 @@ static void print_summary(const struct options *options, const struct pack_plan 
     }
     if (options->quiet)
         return;
-    printf("%s%zu packed, %zu copied, %zu failed: %s -> %s (%.4f) in %.1f s, %.0f MB/s\n",
-           options->dry_run ? "estimate: " : "", totals.packed, totals.copied, totals.failed,
-           report_size(totals.raw_size, raw), report_size(totals.stored_size, stored),
+    printf("%s%zu packed, %zu copied, %llu errors: %s -> %s (%.4f) in %.1f s, %.0f MB/s\n",
+           options->dry_run ? "estimate: " : "", totals.packed, totals.copied,
+           (unsigned long long)report_error_count(), report_size(totals.raw_size, raw),
+           report_size(totals.stored_size, stored),
            report_ratio((double)totals.stored_size, (double)totals.raw_size), seconds,
            seconds > 0 ? (double)totals.raw_size / seconds / 1e6 : 0);
 }

@@ -95,8 +95,10 @@ static int unpack_packed(struct restore_task *task, struct worker *worker, int *
     describe_original(&file.sb, st, &original);
     task->raw_size = file.sb.raw_size;
     report_expect(task->raw_size - task->stored_size);
-    if (is_there(parent_fd, beneath_name(task->entry->output_path), &original))
+    if (is_there(parent_fd, beneath_name(task->entry->output_path), &original)) {
+        task->present = true;
         return 0;
+    }
     *ret_what = "making a temporary file";
     r = temp_file_create(parent_fd, &temp);
     if (r < 0)
@@ -115,8 +117,10 @@ static int unpack_copy(struct restore_task *task, int fd, const struct stat *st,
     __attribute__((cleanup(temp_file_discard))) struct temp_file temp = TEMP_FILE_NONE;
 
     task->raw_size = (uint64_t)st->st_size;
-    if (is_there(parent_fd, beneath_name(task->entry->output_path), st))
+    if (is_there(parent_fd, beneath_name(task->entry->output_path), st)) {
+        task->present = true;
         return 0;
+    }
     *ret_what = "making a temporary file";
     int r = temp_file_create(parent_fd, &temp);
     if (r < 0)
@@ -166,8 +170,9 @@ static void run_task(struct pool_work *work, void *context)
         return;
     }
     task->done = true;
-    report_file(task->entry->path, "%s, %llu -> %llu bytes", task->packed ? "unpacked" : "copied",
-                (unsigned long long)task->stored_size, (unsigned long long)task->raw_size);
+    report_file(task->entry->path, "%s%s, %llu -> %llu bytes", task->packed ? "unpacked" : "copied",
+                task->present ? " before" : "", (unsigned long long)task->stored_size,
+                (unsigned long long)task->raw_size);
 }
 
 static void print_summary(const struct options *options, const struct restore_plan *plan,

@@ -198,24 +198,35 @@ static void print_json(const struct restore_plan *plan, size_t good, double seco
            (unsigned long long)report_error_count());
 }
 
+/* A plain copy has no checksum. */
+static const char *unchecked_text(const struct options *options, size_t copies, char text[80])
+{
+    text[0] = '\0';
+    if (copies && !options->against)
+        snprintf(text, 80, " (%zu plain copies: only --against compares them)", copies);
+    return text;
+}
+
 static void print_summary(const struct options *options, const struct restore_plan *plan,
                           double seconds)
 {
-    size_t good = 0, count = 0;
+    char text[80];
+    size_t good = 0, count = 0, copies = 0;
     uint64_t raw_size = 0;
 
     for (size_t i = 0; i < plan->count; i++) {
         count += plan->tasks[i].entry->first_link == TREE_NO_LINK;
         good += plan->tasks[i].done;
+        copies += plan->tasks[i].done && !plan->tasks[i].packed;
         raw_size += plan->tasks[i].raw_size;
     }
     report_end_progress();
     if (options->json)
         print_json(plan, good, seconds);
     else if (!options->quiet)
-        printf("%zu of %zu files good, %llu errors, %.1f s, %.0f MB/s\n", good, count,
-               (unsigned long long)report_error_count(), seconds,
-               seconds > 0 ? (double)raw_size / seconds / 1e6 : 0);
+        printf("%zu of %zu files good%s, %llu errors, %.1f s, %.0f MB/s\n", good, count,
+               unchecked_text(options, copies, text), (unsigned long long)report_error_count(),
+               seconds, seconds > 0 ? (double)raw_size / seconds / 1e6 : 0);
 }
 
 /* The original: a directory beside a packed directory, a file (or the directory that it is

@@ -33,6 +33,7 @@ struct restore_task {
     uint64_t raw_size;
     uint64_t stored_size;
     bool done;
+    bool present; /* unpack: an earlier run had done it */
 };
 
 struct restore_plan {

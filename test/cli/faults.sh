@@ -50,6 +50,12 @@ check "links alone" "$TRUNKPACK" pack hub/snapshots/a links
 also "... are said to lead out of the source" grep -q 'weights: leads out.*: 2)' "$err"
 check "links within the source" "$TRUNKPACK" pack hub links.within
 also "... are nothing to speak of" test ! -s "$err"
+mkfifo hub/fifo
+expect 1 "a FIFO is left out" "$TRUNKPACK" pack hub links.within
+also "... as an error" grep -q ' 1 errors' "$out"
+check "unpacking" "$TRUNKPACK" unpack packed unpacked
+check "unpacking again" "$TRUNKPACK" unpack packed unpacked
+also "... leaves what is there, and says so" grep -q 'weights.trunk: unpacked before' "$out"
 
 # --- selection
 check "--exclude" "$TRUNKPACK" pack -q --exclude '*.json' src excluded
