@@ -200,7 +200,7 @@ static const char *remedy(int error)
         return "; let its writer finish, then run the same command again";
     case EACCES:
     case EPERM:
-        return "; allow it, or leave the file out with --exclude";
+        return "; change the permissions, or run as another user";
     case EIO:
         return "; check the device, then run the same command again";
     case EFBIG:
