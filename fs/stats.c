@@ -52,7 +52,7 @@ static double value_of(const struct samples *samples, const char *name)
     return 0;
 }
 
-/* The latency that this share of reads stays below, in microseconds. */
+/* The latency that this share of reads stays below, in microseconds; 0 if there were none. */
 static double latency(const struct samples *samples, double share)
 {
     static const char prefix[] = "read_latency_seconds_bucket{le=\"";
@@ -60,7 +60,8 @@ static double latency(const struct samples *samples, double share)
 
     for (unsigned i = 0; i < samples->count; i++) {
         const struct sample *sample = &samples->list[i];
-        if (!strncmp(sample->name, prefix, sizeof(prefix) - 1) && sample->value >= share * total)
+        if (total > 0 && !strncmp(sample->name, prefix, sizeof(prefix) - 1) &&
+            sample->value >= share * total)
             return strtod(sample->name + sizeof(prefix) - 1, NULL) * 1e6;
     }
     return 0;
