@@ -94,7 +94,8 @@ static void settle(struct pack_plan *plan, bool pack_all)
     }
 }
 
-/* By the text alone: target is that of a link at path, below the source. */
+/* By the text alone, so that an absolute link always does. target is that of a link at path,
+ * below the source. */
 static bool leads_out(const char *path, const char *target)
 {
     size_t depth = 0;
@@ -134,8 +135,9 @@ static void note_links_out(const struct tree *tree)
     }
     if (first)
         report_note(first->path,
-                    "leads out of the source (links that do: %zu): the link is kept, and what it "
-                    "leads to is not packed; to have both, pack a directory that contains both",
+                    "%s (such links: %zu): kept as a link; what only such links lead to is not "
+                    "packed: to have it, pack a directory that contains both",
+                    *first->link_target == '/' ? "an absolute link" : "leads out of the source",
                     count);
 }
 
