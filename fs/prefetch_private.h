@@ -10,8 +10,10 @@
 #include "prefetch_jump.h"
 #include "prefetch_stream.h"
 
-/* A stream of that length is a run: worth reading on, and remembering where it led. */
-enum { PREFETCH_RUN_MIN = 4 << 20 };
+/* A stream of that length is a run: worth reading on, and remembering where it led. More than an
+ * expert of a large model (17.5 MB): which expert comes next is chance, and where one was taken
+ * for what follows a layer, half of what was read ahead was read for nobody. */
+enum { PREFETCH_RUN_MIN = 32 << 20 };
 
 struct prefetcher {
     struct stream_set streams;
