@@ -248,16 +248,7 @@ END_TEST
 /* Frames of all shapes of the coder rans, valid and broken: see fuzz_frame_structured.c. */
 START_TEST(any_table)
 {
-    enum { INPUTS = 4000, INPUT_MAX = 400 };
-    uint8_t input[INPUT_MAX];
-    uint32_t state = (uint32_t)_i + 1;
-
-    for (unsigned n = 0; n < INPUTS; n++) {
-        size_t size = 8 + draw(&state) % (INPUT_MAX - 8);
-        for (size_t i = 0; i < size; i++)
-            input[i] = (uint8_t)draw(&state);
-        LLVMFuzzerTestOneInput(input, size);
-    }
+    fuzz_run_drawn((uint32_t)_i + 1, 4000, 400);
 }
 END_TEST
 

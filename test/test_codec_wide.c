@@ -210,16 +210,7 @@ END_TEST
 /* Frames of all shapes of the coders rans12 and bits: see fuzz_frame_wide.c. */
 START_TEST(any_table)
 {
-    enum { INPUTS = 3000, INPUT_MAX = 80 };
-    uint8_t input[INPUT_MAX];
-    uint32_t state = (uint32_t)_i + 1;
-
-    for (unsigned n = 0; n < INPUTS; n++) {
-        size_t size = 8 + draw(&state) % (INPUT_MAX - 8);
-        for (size_t i = 0; i < size; i++)
-            input[i] = (uint8_t)draw(&state);
-        LLVMFuzzerTestOneInput(input, size);
-    }
+    fuzz_run_drawn((uint32_t)_i + 1, 3000, 80);
 }
 END_TEST
 
